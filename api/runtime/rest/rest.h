@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * HTTP(S) client on the loop: one libcurl multi handle, HTTP/2 multiplexed over one connection.
+ * Knows nothing of Kubernetes. A client that must not wait behind others (lease) is a second tg_rest.
+ */
+#ifndef TG_RUNTIME_REST_REST_H
+#define TG_RUNTIME_REST_REST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/runtime/base/error.h"
+#include "api/runtime/loop/loop.h"
+
+struct tg_rest;
+struct tg_rest_request; /* owned by the tg_rest; gone after `done` was called */
+
+/* PEM or base64-decoded PEM data; strings are copied. Either file or data, or neither. */
+struct tg_rest_tls {
+    const char *ca_file, *ca_data;
+    const char *cert_file, *cert_data;
+    const char *key_file, *key_data;
+    const char *server_name; /* NULL: the host of the URL */
+    bool insecure;           /* tests and explicit kubeconfig only */
+};
+
+struct tg_rest_config {
+    const char *base_url; /* "https://10.96.0.1:443", no trailing slash */
+    const char *user_agent;
+    struct tg_rest_tls tls;
+    /* Asked before each request for the bearer token; NULL: none. The answer is copied. */
+    const char *(*token)(void *data);
+    void *token_data;
+};
+
+enum tg_rest_method { TG_REST_GET, TG_REST_POST, TG_REST_PUT, TG_REST_PATCH, TG_REST_DELETE };
+
+struct tg_rest_response {
+    int status;          /* HTTP status; 0 if none arrived */
+    const char *body;    /* NUL-terminated; "" for streamed ones */
+    size_t len;
+    const char *content_type;
+    int64_t retry_after; /* nanoseconds, 0 if absent */
+};
+
+struct tg_rest_call {
+    enum tg_rest_method method;
+    const char *path;         /* with query, escaped; copied */
+    const char *content_type; /* NULL: application/json; copied */
+    const char *accept;       /* NULL: application/json; copied */
+    const void *body;         /* copied */
+    size_t body_len;
+    int64_t timeout;      /* whole request; 0: 30 s. For streams: of the time until the headers */
+    int64_t idle_timeout; /* streams: longest silence; 0: none */
+    size_t max_body;      /* 0: 64 MiB; more is TG_RESOURCE_EXHAUSTED */
+    /* Streams: called for each piece of the body of a 2xx answer; returns 0, or -1 to stop the request. */
+    int (*on_data)(void *data, const char *bytes, size_t n);
+    /* Always called exactly once, from the loop, never from inside tg_rest_send. err->code is TG_OK when an HTTP answer
+     * arrived completely (whatever its status); TG_CANCELLED after tg_rest_cancel is NOT delivered (no call). */
+    void (*done)(void *data, const struct tg_rest_response *response, const struct tg_error *err);
+    void *data;
+};
+
+struct tg_rest *tg_rest_new(struct tg_loop *loop, const struct tg_rest_config *config, struct tg_error *err);
+/* Cancels everything (no done is called). */
+void tg_rest_free(struct tg_rest *rest);
+/* Queues the request; never fails synchronously. The handle is valid until done or cancel. */
+struct tg_rest_request *tg_rest_send(struct tg_rest *rest, const struct tg_rest_call *call);
+void tg_rest_cancel(struct tg_rest_request *request);
+size_t tg_rest_in_flight(const struct tg_rest *rest);
+
+/* Appends s with everything but unreserved characters percent-encoded. */
+struct tg_buf;
+void tg_url_escape(struct tg_buf *out, const char *s);
+
+#endif
