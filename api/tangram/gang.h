@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Gang object (tangram.dev/v1alpha1), as structs and field tables. All memory of a decoded Gang
+ * lies in the arena it was decoded into; absent is NULL, n == 0 or !set (api/runtime/json/field.h).
+ * Durations are text as Go prints them ("10m"); tg_gang_* functions turn them into nanoseconds.
+ */
+#ifndef TG_TANGRAM_GANG_H
+#define TG_TANGRAM_GANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/kubernetes/objects/meta.h"
+#include "api/runtime/base/error.h"
+#include "api/runtime/json/field.h"
+#include "api/tangram/schema.h"
+
+/* A whole plan must fit into one etcd object (1.5 MiB): about 600 bytes a member with 8 devices. */
+#define TG_GANG_MAX_MEMBERS 2048
+#define TG_GANG_MAX_ROLES 32
+/* Names double as label values of pods. */
+#define TG_GANG_NAME_MAX 63
+
+/* -- spec ------------------------------------------------------------------------------------ */
+
+struct tg_topology_pack {
+    const char *required;  /* level name or raw label key: all members in one domain of it */
+    const char *preferred; /* as few domains of it as possible */
+};
+
+struct tg_topology_spread {
+    const char *level;
+    struct tg_opt_int max_per_domain;
+    const char *mode; /* Required | Preferred */
+};
+
+struct tg_topology {
+    struct tg_topology_pack *pack;
+    TG_LIST_OF(struct tg_topology_spread) spread;
+};
+
+struct tg_gang_role {
+    const char *name;
+    struct tg_opt_int size;
+    struct tg_opt_int min_size; /* default: size */
+    TG_LIST_OF(const char *) start_after;
+    struct tg_topology *topology;
+};
+
+struct tg_gang_device_constraint {
+    const char *match_attribute;    /* fully qualified: "domain/name" */
+    TG_LIST_OF(const char *) roles; /* empty: all */
+};
+
+struct tg_gang_disruption {
+    struct tg_opt_bool movable;
+};
+
+struct tg_gang_spec {
+    struct tg_opt_int size; /* shorthand of one nameless role; excludes roles */
+    TG_LIST_OF(struct tg_gang_role) roles;
+    struct tg_topology *topology;
+    TG_LIST_OF(struct tg_gang_device_constraint) device_constraints;
+    const char *queue;
+    const char *schedule_timeout;
+    const char *bind_timeout;
+    const char *on_member_loss; /* Hold | Recreate | Release */
+    const char *hold_for;
+    struct tg_gang_disruption *disruption;
+};
+
+/* -- plan -------------------------------------------------------------------------------------- */
+
+/* The devices of one request. Device i of the list is result i of that request; the order of
+ * requests and devices is the order of the results that are written. */
+struct tg_plan_result {
+    const char *request; /* "req" or "req/sub" */
+    TG_LIST_OF(const char *) devices;
+    const char *driver; /* NULL: tg_plan.driver */
+    const char *pool; /* NULL: the member's node (pools of node-local devices are named after it) */
+};
+
+struct tg_plan_claim {
+    const char *name;
+    const char *uid;
+    TG_LIST_OF(struct tg_plan_result) results;
+};
+
+struct tg_plan_member {
+    const char *pod;
+    const char *uid;
+    const char *role; /* NULL: the nameless role */
+    const char *node;
+    TG_LIST_OF(struct tg_plan_claim) claims; /* empty: no claims, or the plan has shrunk */
+};
+
+/* Class configuration as it was when the plan was made. An allocation copies it and is immutable,
+ * classes are not: replay must not depend on what the class says by then. */
+struct tg_plan_class {
+    const char *name;
+    const char *config; /* JSON array, spec.config of the DeviceClass */
+};
+
+/* Everything that the writes of steps 2 and 3 of the commit need and that the claims do not say.
+ * The same shape is the value of the annotation tangram.dev/plan on the pod of an implicit gang. */
+struct tg_plan {
+    struct tg_opt_int epoch;                  /* of the leader that decided it */
+    const char *allocation_timestamp;         /* RFC 3339, whole seconds, UTC */
+    const char *driver;                       /* plan-wide default of results[].driver */
+    TG_LIST_OF(struct tg_plan_class) classes; /* only those with a configuration */
+    TG_LIST_OF(struct tg_plan_member) members;
+};
+
+/* -- status ------------------------------------------------------------------------------------ */
+
+struct tg_gang_hold {
+    const char *device; /* "driver/pool/device" */
+    const char *until;  /* RFC 3339 */
+    const char *why;
+};
+
+struct tg_gang_shortage {
+    const char *role;             /* NULL: the nameless role */
+    struct tg_opt_int members;    /* how many lack a place */
+    struct tg_opt_int per_member; /* devices each of them needs */
+    TG_LIST_OF(const char *) classes;
+};
+
+/* Phases; clients accept unknown ones. */
+#define TG_PHASE_GATHERING "Gathering"
+#define TG_PHASE_WAITING "Waiting"
+#define TG_PHASE_COMMITTING "Committing"
+#define TG_PHASE_ALLOCATED "Allocated"
+#define TG_PHASE_RUNNING "Running"
+#define TG_PHASE_DEGRADED "Degraded"
+#define TG_PHASE_RELEASING "Releasing"
+#define TG_PHASE_COMPLETED "Completed"
+#define TG_PHASE_FAILED "Failed"
+
+/* Condition types. */
+#define TG_CONDITION_ACCEPTED                                                                      \
+    "Accepted" /* False: the spec or a member contradicts; reason and message say how */
+#define TG_CONDITION_ALLOCATED "Allocated" /* True: every claim is allocated per the plan */
+#define TG_CONDITION_RUNNING "Running"     /* True: every member is bound */
+
+struct tg_gang_status {
+    struct tg_opt_int observed_generation;
+    const char *phase;
+    struct tg_plan *plan;
+    TG_LIST_OF(struct tg_gang_hold) holds;
+    TG_LIST_OF(struct tg_gang_shortage) shortage;
+    const char *explanation;
+    TG_LIST_OF(struct tg_condition) conditions;
+};
+
+struct tg_gang {
+    struct tg_object_meta *metadata; /* first, as in struct tg_object */
+    const char *api_version;
+    const char *kind;
+    struct tg_gang_spec *spec;
+    struct tg_gang_status *status;
+};
+
+/* Not strict: a newer API server may hold more than we know. */
+extern const struct tg_type tg_gang_type;
+extern const struct tg_type tg_gang_spec_type;
+extern const struct tg_type tg_gang_status_type;
+extern const struct tg_type tg_plan_type;
+/* The CRD made of them. */
+extern const struct tg_crd tg_gang_crd;
+
+/* The rules of the schema again, for objects that were stored before the schema had them: exactly
+ * one of size and roles, sizes 1..TG_GANG_MAX_MEMBERS (also their sum), unique role names, minSize
+ * <= size, durations that parse. TG_INVALID_ARGUMENT names the field. */
+int tg_gang_validate(const struct tg_gang *gang, struct tg_error *err);
+
+/* TG_UNIMPLEMENTED, naming the first field whose machinery this version does not have and what to
+ * do: queue, roles[].startAfter, roles[].topology, minSize < size, spread, deviceConstraints,
+ * scheduleTimeout, onMemberLoss other than Hold, holdFor other than 5m, disruption.movable: true.
+ * Fields are refused, never ignored. */
+int tg_gang_unsupported(const struct tg_gang *gang, struct tg_error *err);
+
+/* Members of all roles together; 0 if the spec has none (not validated). */
+size_t tg_gang_total(const struct tg_gang *gang);
+/* Members of the role; NULL is the nameless role of `size`. 0 if there is no such role. */
+size_t tg_gang_role_size(const struct tg_gang *gang, const char *role);
+/* The gang's pack level or NULL. */
+const char *tg_gang_pack_required(const struct tg_gang *gang);
+const char *tg_gang_pack_preferred(const struct tg_gang *gang);
+/* spec.bindTimeout in nanoseconds, or fallback when absent. */
+int64_t tg_gang_bind_timeout(const struct tg_gang *gang, int64_t fallback);
+
+#endif
