@@ -22,13 +22,13 @@ static const struct tg_type counter_type = TG_TYPE(struct tg_counter, counter_fi
 
 static const struct tg_field counter_set_fields[] = {
     TG_FIELD_STR(struct tg_counter_set, name, "name"),
-    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", tg_keyed_counter, &counter_type),
+    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", struct tg_keyed_counter, &counter_type),
 };
 static const struct tg_type counter_set_type = TG_TYPE(struct tg_counter_set, counter_set_fields);
 
 static const struct tg_field counter_consumption_fields[] = {
     TG_FIELD_STR(struct tg_counter_set, name, "counterSet"),
-    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", tg_keyed_counter, &counter_type),
+    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", struct tg_keyed_counter, &counter_type),
 };
 static const struct tg_type counter_consumption_type = TG_TYPE(struct tg_counter_set, counter_consumption_fields);
 
@@ -51,8 +51,8 @@ const struct tg_type tg_toleration_type = TG_TYPE(struct tg_toleration, tolerati
 
 static const struct tg_field device_fields[] = {
     TG_FIELD_STR(struct tg_device, name, "name"),
-    TG_FIELD_OBJ_MAP(struct tg_device, attributes, "attributes", tg_keyed_attribute, &attribute_type),
-    TG_FIELD_OBJ_MAP(struct tg_device, capacity, "capacity", tg_keyed_capacity, &capacity_type),
+    TG_FIELD_OBJ_MAP(struct tg_device, attributes, "attributes", struct tg_keyed_attribute, &attribute_type),
+    TG_FIELD_OBJ_MAP(struct tg_device, capacity, "capacity", struct tg_keyed_capacity, &capacity_type),
     TG_FIELD_OBJ_LIST(struct tg_device, consumes_counters, "consumesCounters", &counter_consumption_type),
     TG_FIELD_STR(struct tg_device, node_name, "nodeName"),
     TG_FIELD_OBJ(struct tg_device, node_selector, "nodeSelector", &tg_node_selector_type),

@@ -20,22 +20,31 @@ struct tg_device_attribute { /* exactly one is set */
     struct tg_opt_bool bool_;
     const char *string, *version;
 };
-typedef TG_KEYED(struct tg_device_attribute) tg_keyed_attribute;
+struct tg_keyed_attribute {
+    const char *key;
+    struct tg_device_attribute value;
+};
 
 struct tg_device_capacity {
     const char *value;          /* quantity */
     const char *request_policy; /* raw JSON */
 };
-typedef TG_KEYED(struct tg_device_capacity) tg_keyed_capacity;
+struct tg_keyed_capacity {
+    const char *key;
+    struct tg_device_capacity value;
+};
 
 struct tg_counter {
     const char *value; /* quantity */
 };
-typedef TG_KEYED(struct tg_counter) tg_keyed_counter;
+struct tg_keyed_counter {
+    const char *key;
+    struct tg_counter value;
+};
 
 struct tg_counter_set { /* sharedCounters[] {name}, consumesCounters[] {counterSet} */
     const char *name;
-    TG_LIST_OF(tg_keyed_counter) counters;
+    TG_LIST_OF(struct tg_keyed_counter) counters;
 };
 
 struct tg_taint { /* node and device taints */
@@ -49,8 +58,8 @@ struct tg_toleration { /* of pods and device requests */
 
 struct tg_device {
     const char *name;
-    TG_LIST_OF(tg_keyed_attribute) attributes;
-    TG_LIST_OF(tg_keyed_capacity) capacity;
+    TG_LIST_OF(struct tg_keyed_attribute) attributes;
+    TG_LIST_OF(struct tg_keyed_capacity) capacity;
     TG_LIST_OF(struct tg_counter_set) consumes_counters;
     const char *node_name;
     struct tg_node_selector *node_selector;

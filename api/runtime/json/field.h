@@ -12,7 +12,8 @@
  *   TG_FIELD_LIST     struct tg_list            items of `item` kind laid out one after the other:
  *                                               const char * | struct tg_opt_int | struct X (by value, not pointers)
  *   TG_FIELD_MAP      struct tg_list of struct tg_map_item_<kind>: {const char *key; <item>}
- *                                               in the order of the input; items as in lists
+ *                                               in the order of the input; items as in lists;
+ *                                               of OBJECT: struct keyed { const char *key; struct X value; }
  * JSON null = absent, for every kind. Unknown fields are skipped, or refused by name when the type is strict.
  */
 #ifndef TG_RUNTIME_JSON_FIELD_H
@@ -44,12 +45,6 @@ struct tg_string_pair { /* item of a MAP of STRING (labels) or SCALAR_TEXT (quan
     const char *key;
     const char *value;
 };
-/* Item of a MAP of OBJECT: the struct is { const char *key; struct X value; }, declared with this macro. */
-#define TG_KEYED(type)                                                                             \
-    struct {                                                                                       \
-        const char *key;                                                                           \
-        type value;                                                                                \
-    }
 
 enum tg_field_kind {
     TG_FIELD_STRING,
