@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which claims are prepared on this node: a state machine over a journal (journal.h) and a folder
+ * of CDI documents (cdi.h). No kubelet, no API server, no clock. Every call is synchronous and
+ * durable when it returns: what was answered survives kill -9 and power loss. One instance a state
+ * folder (a lock file guards it), one thread.
+ *
+ *   prepare:    intent -> CDI document -> done        unprepare:  removing -> document removed ->
+ * gone
+ *
+ * A start finishes what was being removed and undoes what was not done (nobody was told of it).
+ */
+#ifndef TG_DRIVER_PREPARE_PREPARE_H
+#define TG_DRIVER_PREPARE_PREPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/kubernetes/objects/resource.h"
+#include "api/runtime/base/error.h"
+#include "driver/provider/provider.h"
+
+/* Test seam: stands for a crash. Each durable step counts down; at 0 the step is done and nothing
+ * after it. */
+struct tg_prepare_crash {
+    unsigned after; /* stop after that many steps from now (1 = the next); 0 = never */
+    unsigned steps; /* steps done so far */
+    bool crashed;   /* from here on every call fails with TG_UNAVAILABLE and touches nothing */
+};
+
+struct tg_prepare_options {
+    const char *state_folder; /* journal and lock; made if it is not there */
+    const char *cdi_folder;   /* /var/run/cdi; made if it is not there */
+    const char *boot_id_file; /* /proc/sys/kernel/random/boot_id */
+    const char *driver; /* CDI kind `k8s.<driver>/claim`; results of other drivers are skipped */
+    const char *pool;   /* the only pool that is ours: the node's name */
+    struct tg_prepare_crash *crash; /* NULL outside tests */
+};
+
+/* What a start found; for log and metrics. */
+struct tg_prepare_report {
+    size_t claims;      /* prepared, as answered by tg_prepare_at */
+    size_t undone;      /* prepared halfway: taken back */
+    size_t finished;    /* unprepared halfway: finished */
+    size_t regenerated; /* CDI documents written again: missing, damaged, or of an earlier boot */
+    size_t adopted; /* claims rebuilt from CDI documents, because the journal was lost or damaged */
+    size_t missing; /* prepared claims of which a device is not there any more: kept, documents not
+                       regenerated */
+    size_t orphans; /* CDI documents of ours without a claim: removed */
+    bool rebooted;  /* boot id differs from the journal's */
+    char set_aside[256]; /* the damaged journal's new name, "" if it was sound */
+    char damage[256];    /* what was wrong with it */
+};
+
+/* Results in the form in which the kubelet wants them. */
+struct tg_prepared_device {
+    const char *request; /* base name: "req" of "req/sub" */
+    const char *pool, *device;
+    const char *share_id; /* NULL if none */
+    bool admin_access;
+    const char
+        *cdi_id; /* "k8s.<driver>/claim=<uid>-<request>", the same for all devices of a request */
+};
+struct tg_prepared_claim {
+    const char *uid, *namespace_, *name;
+    const struct tg_prepared_device *devices; /* in the order of the allocation's results */
+    size_t n;
+};
+
+struct tg_prepare;
+
+/*
+ * Opens the state and recovers. `devices` is borrowed and must outlive the object or be replaced by
+ * tg_prepare_set_devices. TG_UNAVAILABLE (retry) when another instance holds the folder.
+ * A journal of a newer, unknown format is TG_FAILED_PRECONDITION and left untouched. `report` may
+ * be NULL.
+ */
+int tg_prepare_open(const struct tg_prepare_options *options, const struct tg_device_set *devices,
+                    struct tg_prepare **ret, struct tg_prepare_report *report,
+                    struct tg_error *err);
+/* Closes without unpreparing anything. NULL is allowed. */
+void tg_prepare_close(struct tg_prepare *prepare);
+/* The hardware was listed again. Prepared claims stay as they are. */
+void tg_prepare_set_devices(struct tg_prepare *prepare, const struct tg_device_set *devices);
+
+/*
+ * Prepares a claim from status.allocation.devices.results. The same claim again gives the same
+ * answer (and writes its CDI document again if that is gone). *ret is valid until the claim is
+ * unprepared or the object closed. TG_INVALID_ARGUMENT     uid, request or results make no sense
+ *   TG_NOT_FOUND (retry)    a device is not on this node
+ *   TG_FAILED_PRECONDITION  (retry) a device is held by another prepared claim, which the text
+ * names; or the claim is prepared with other devices. Not held in that sense: results with
+ * adminAccess on either side, and different share ids of one device. After a failure the claim is
+ * as before: a failed write is taken back, at the latest by the next start.
+ */
+int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *namespace_,
+                     const char *name, const struct tg_allocation_device *results, size_t n,
+                     const struct tg_prepared_claim **ret, struct tg_error *err);
+/* A claim that is not prepared is success. */
+int tg_prepare_unclaim(struct tg_prepare *prepare, const char *uid, struct tg_error *err);
+
+/* The prepared claim of that uid, or NULL. */
+const struct tg_prepared_claim *tg_prepare_find(const struct tg_prepare *prepare, const char *uid);
+/* All prepared claims, in the order in which they were prepared. */
+size_t tg_prepare_count(const struct tg_prepare *prepare);
+const struct tg_prepared_claim *tg_prepare_at(const struct tg_prepare *prepare, size_t i);
+
+#endif
