@@ -97,7 +97,7 @@ int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *na
                      const char *name, const struct tg_allocation_device *results, size_t n,
                      const struct tg_prepared_claim **ret, struct tg_error *err);
 /* A claim that is not prepared is success. */
-int tg_prepare_unclaim(struct tg_prepare *prepare, const char *uid, struct tg_error *err);
+int tg_prepare_release(struct tg_prepare *prepare, const char *uid, struct tg_error *err);
 
 /* The prepared claim of that uid, or NULL. */
 const struct tg_prepared_claim *tg_prepare_find(const struct tg_prepare *prepare, const char *uid);
