@@ -14,10 +14,12 @@
 
 struct tg_loop;
 
-/* The default loop if `main` (needed for signals and children), else a private one. */
+/* The default loop if `main` (needed for signals and children; SIGPIPE is ignored from then on),
+ * else a private one. Never NULL. */
 struct tg_loop *tg_loop_new(bool main);
+/* Every watcher, deferred work and worker must have been stopped before. NULL is allowed. */
 void tg_loop_free(struct tg_loop *loop);
-/* Runs until tg_loop_stop. */
+/* Runs until tg_loop_stop is called from a callback (a stop before the run is forgotten). */
 void tg_loop_run(struct tg_loop *loop);
 /* One iteration without blocking (tests), or blocking for at most one event if wait. */
 void tg_loop_run_once(struct tg_loop *loop, bool wait);
@@ -25,9 +27,11 @@ void tg_loop_stop(struct tg_loop *loop);
 
 enum { TG_LOOP_READ = 1, TG_LOOP_WRITE = 2 };
 
-/* Every watcher is embedded by the caller (zeroed before init), may be stopped twice, and may be stopped and freed in
- * its own callback. `opaque` holds the libev watcher. */
+/* Every watcher is embedded by the caller (zeroed before init), may be stopped twice, and may be
+ * stopped and freed in its own callback. `opaque` holds the libev watcher. */
 struct tg_io {
+    /* A descriptor that the kernel refuses is reported as READ | WRITE: its owner sees the error
+     * when using it. */
     void (*callback)(struct tg_io *io, int events);
     void *data;
     struct tg_loop *loop;
@@ -59,7 +63,8 @@ struct tg_signal {
 void tg_signal_start(struct tg_loop *loop, struct tg_signal *signal, int number);
 void tg_signal_stop(struct tg_signal *signal);
 
-/* Deferred work: runs once, in order of deferral, before the loop blocks; may defer more (which runs in the same pump, up to a bound, then next iteration). */
+/* Deferred work: runs once, in order of deferral, before the loop blocks; may defer more (which
+ * runs in the same pump, up to a bound, then next iteration). */
 struct tg_deferred {
     void (*callback)(struct tg_deferred *deferred);
     void *data;
@@ -72,8 +77,11 @@ void tg_defer_cancel(struct tg_loop *loop, struct tg_deferred *deferred);
 /* A worker thread: jobs run there one after the other, `done` is called on the loop thread. */
 struct tg_worker;
 struct tg_worker *tg_worker_new(struct tg_loop *loop);
-/* Waits for the running job. Queued jobs are dropped (done is not called). */
+/* Waits for the running job. Queued jobs are dropped; no done is called any more. May be called
+ * from a done. */
 void tg_worker_free(struct tg_worker *worker);
-void tg_worker_submit(struct tg_worker *worker, void (*run)(void *data), void (*done)(void *data), void *data);
+/* done may be NULL. data stays the caller's. */
+void tg_worker_submit(struct tg_worker *worker, void (*run)(void *data), void (*done)(void *data),
+                      void *data);
 
 #endif
