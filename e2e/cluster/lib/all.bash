@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+TG_CLUSTER_SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+for library in common process pki control-plane network cgroup node leftovers; do
+    # shellcheck source=/dev/null
+    source "$TG_CLUSTER_SCRIPTS/lib/$library.bash"
+done
+unset library
