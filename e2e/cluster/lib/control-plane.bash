@@ -38,6 +38,7 @@ tg_controller_manager_start() {
         --kubeconfig="$TG_DIR/kubeconfig/controller-manager" --use-service-account-credentials \
         --bind-address="$TG_HOST_ADDRESS" --leader-elect=false \
         --service-account-private-key-file="$TG_DIR/pki/service-account.key" --root-ca-file="$TG_DIR/pki/ca.crt" \
+        --flex-volume-plugin-dir="$TG_DIR/config/volume-plugins" \
         --kube-api-qps=100 --kube-api-burst=200 "${TG_CONTROLLER_MANAGER_FLAGS[@]}"
 }
 

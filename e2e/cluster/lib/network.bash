@@ -42,7 +42,7 @@ tg_network_remove() {
     local netns link
     while read -r netns; do
         ip netns delete "$netns"
-    done < <(ip netns list | cut -d' ' -f1 | grep "^$TG_BRIDGE-node-")
+    done < <(ip netns list 2>/dev/null | cut -d' ' -f1 | grep "^$TG_BRIDGE-node-")
     while read -r link; do
         ip link delete "$link" 2>/dev/null || true # the kernel takes it away with its peer, a moment later
     done < <(ip -o link show master "$TG_BRIDGE" 2>/dev/null | awk -F'[ :@]+' '{print $2}')

@@ -90,7 +90,7 @@ tg_node_load_images() {
     tg_wait_until 30 tg_node_exec "$node" ctr version ||
         tg_fail "containerd of $node does not answer: $TG_DIR/log/$node.containerd.log"
     for archive in "$@"; do
-        tg_node_exec "$node" ctr --namespace k8s.io images import "$archive" >/dev/null
+        tg_node_exec "$node" env CONTAINERD_SUPPRESS_DEPRECATION_WARNINGS=1 ctr --namespace k8s.io images import "$archive" >/dev/null
     done
 }
 
