@@ -61,10 +61,10 @@ static const struct tg_field affinity_fields[] = {
 static const struct tg_type affinity_type = TG_TYPE(struct tg_affinity, affinity_fields);
 
 static const struct tg_field spread_fields[] = {
-    TG_FIELD_STR(struct tg_topology_spread, when_unsatisfiable, "whenUnsatisfiable"),
-    TG_FIELD_STR(struct tg_topology_spread, topology_key, "topologyKey"),
+    TG_FIELD_STR(struct tg_pod_spread, when_unsatisfiable, "whenUnsatisfiable"),
+    TG_FIELD_STR(struct tg_pod_spread, topology_key, "topologyKey"),
 };
-static const struct tg_type spread_type = TG_TYPE(struct tg_topology_spread, spread_fields);
+static const struct tg_type spread_type = TG_TYPE(struct tg_pod_spread, spread_fields);
 
 static const struct tg_field volume_fields[] = {
     TG_FIELD_STR(struct tg_pod_volume, name, "name"),

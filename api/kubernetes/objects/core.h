@@ -43,7 +43,7 @@ struct tg_affinity {
     struct tg_node_affinity *node_affinity;
     struct tg_pod_affinity *pod_affinity, *pod_anti_affinity;
 };
-struct tg_topology_spread {
+struct tg_pod_spread {
     const char *when_unsatisfiable, *topology_key;
 };
 
@@ -65,7 +65,7 @@ struct tg_pod_spec {
     TG_LIST_OF(struct tg_container) init_containers;
     TG_LIST_OF(struct tg_string_pair) overhead;
     struct tg_resources *resources; /* pod-level resources (1.34+ beta) */
-    TG_LIST_OF(struct tg_topology_spread) topology_spread;
+    TG_LIST_OF(struct tg_pod_spread) topology_spread;
     TG_LIST_OF(struct tg_pod_volume) volumes;
     struct tg_opt_bool host_network;
 };
