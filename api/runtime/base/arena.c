@@ -229,6 +229,11 @@ size_t tg_arena_used(const struct tg_arena *arena)
     return arena->used;
 }
 
+size_t tg_arena_left(const struct tg_arena *arena)
+{
+    return arena->budget - arena->used;
+}
+
 bool tg_arena_exhausted(const struct tg_arena *arena)
 {
     return arena->exhausted;
