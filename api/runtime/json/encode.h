@@ -19,6 +19,7 @@ struct tg_json_writer {
     struct tg_buf *out;
     unsigned depth;
     bool need_comma[65];
+    bool invalid; /* a raw value inside tg_jw_kv_object was no JSON */
 };
 void tg_json_writer_init(struct tg_json_writer *w, struct tg_buf *out);
 void tg_jw_begin_object(struct tg_json_writer *w);
@@ -37,7 +38,7 @@ void tg_jw_kv_int(struct tg_json_writer *w, const char *key, int64_t v);
 void tg_jw_kv_bool(struct tg_json_writer *w, const char *key, bool v);
 void tg_jw_kv_raw(struct tg_json_writer *w, const char *key, const char *json);
 void tg_jw_kv_object(struct tg_json_writer *w, const char *key, const struct tg_type *type, const void *object);
-/* 0, or TG_RESOURCE_EXHAUSTED if the buffer's cap was reached; asserts that everything was closed. */
+/* 0, TG_RESOURCE_EXHAUSTED if the buffer's cap was reached, TG_INVALID_ARGUMENT if an object held a raw value that is no JSON; asserts that everything was closed. */
 int tg_jw_finish(struct tg_json_writer *w, struct tg_error *err);
 
 #endif

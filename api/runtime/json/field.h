@@ -85,6 +85,13 @@ struct tg_type {
     bool strict; /* unknown fields and absent REQUIRED fields are errors */
 };
 
+/* How the items of a LIST or MAP lie in tg_list.items. */
+struct tg_field_layout {
+    size_t size;  /* of one item */
+    size_t value; /* offset of the value in it; the key of a MAP is at 0 */
+};
+struct tg_field_layout tg_field_item_layout(const struct tg_field *field);
+
 #define TG_FIELD_STR(T, member, json)                                                              \
     {.name = (json), .kind = TG_FIELD_STRING, .offset = offsetof(T, member)}
 #define TG_FIELD_BOOLEAN(T, member, json)                                                          \
