@@ -319,19 +319,32 @@ static const char *following_value(struct parse *parse, const struct tg_option *
     return parse->argv[++parse->at];
 }
 
+/* The name in "--name", "--name=value" or "-n"; NULL if the argument is no option. */
+static const char *name_in(const char *argument, size_t *n)
+{
+    const char *name;
+
+    if (argument[0] != '-')
+        return NULL;
+    name = argument + (argument[1] == '-' ? 2 : 1);
+    *n = strcspn(name, "=");
+    return *n == 0 ? NULL : name;
+}
+
 static int take_argument(struct parse *parse)
 {
     const char *argument = parse->argv[parse->at];
-    const char *name = argument + (tg_has_prefix(argument, "--") ? 2 : 1);
-    size_t n = strcspn(name, "=");
-    const struct tg_option *option;
+    size_t n = 0;
+    const char *name = name_in(argument, &n);
+    const struct tg_option *option = NULL;
     const char *value;
 
-    if (argument[0] != '-' || n == 0)
+    if (name == NULL)
         return tg_error_set(parse->err, TG_INVALID_ARGUMENT,
                             "unexpected argument \"%.100s\"; see %s --help", argument,
                             parse->set->program);
-    option = name == argument + 1 && n > 1 ? NULL : find_option(parse->set, name, n);
+    if (n == 1 || argument[1] == '-')
+        option = find_option(parse->set, name, n);
     if (option == NULL && take_built_in(parse, name, n))
         return 0;
     if (option == NULL)

@@ -56,7 +56,7 @@ int tg_parse_i64(const char *s, size_t n, int64_t *ret)
     bool negative = n > 0 && s[0] == '-';
     uint64_t value;
 
-    if (tg_parse_u64(s + negative, n - negative, &value) != 0 ||
+    if (n == 0 || tg_parse_u64(s + negative, n - negative, &value) != 0 ||
         value > (uint64_t)INT64_MAX + negative)
         return -1;
     *ret = negative ? (int64_t)(0 - value) : (int64_t)value;
