@@ -179,10 +179,6 @@ static bool has_lone_surrogate(const char *p, size_t n)
 
 static int check_text(struct tg_json_reader *reader, struct tg_json_event *event)
 {
-    if (!tg_utf8_valid(event->text, event->n))
-        return tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT,
-                                     "%s that is not valid UTF-8 (byte %zu)",
-                                     tg_json_event_name(event->kind), event->end);
     /* Every escape is longer than what it stands for. */
     if (reader->text != NULL && event->end - event->start - 2 != event->n) {
         if (has_lone_surrogate(reader->text + event->start + 1, event->end - event->start - 2))
@@ -190,6 +186,10 @@ static int check_text(struct tg_json_reader *reader, struct tg_json_event *event
                                          "%s with half a surrogate pair (byte %zu)",
                                          tg_json_event_name(event->kind), event->end);
     }
+    if (!tg_utf8_valid(event->text, event->n))
+        return tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT,
+                                     "%s that is not valid UTF-8 (byte %zu)",
+                                     tg_json_event_name(event->kind), event->end);
     event->has_nul = memchr(event->text, '\0', event->n) != NULL;
     return 0;
 }
