@@ -22,8 +22,6 @@ size_t tg_bitset_next(const uint64_t *words, size_t bits, size_t from)
 {
     uint64_t mask = UINT64_MAX << (from % 64);
 
-    if (from >= bits)
-        return bits;
     for (size_t i = from / 64; i < TG_BITSET_WORDS(bits); i++) {
         uint64_t word = words[i] & mask & valid_bits(bits, i);
 

@@ -50,6 +50,16 @@ static void next_visits_each_set_bit_once(void **state)
     assert_int_equal(found, 8);
 }
 
+static void next_looks_at_the_low_bits_of_later_words(void **state)
+{
+    uint64_t words[3] = {0};
+
+    (void)state;
+    tg_bitset_set(words, 5);
+    tg_bitset_set(words, 130);
+    assert_int_equal(tg_bitset_next(words, 192, 6), 130);
+}
+
 static void next_is_the_size_when_nothing_is_left(void **state)
 {
     uint64_t words[2] = {0};
@@ -69,6 +79,7 @@ int main(void)
         cmocka_unit_test(bits_are_set_and_cleared_alone),
         cmocka_unit_test(count_ignores_bits_beyond_the_end),
         cmocka_unit_test(next_visits_each_set_bit_once),
+        cmocka_unit_test(next_looks_at_the_low_bits_of_later_words),
         cmocka_unit_test(next_is_the_size_when_nothing_is_left),
     };
 

@@ -129,18 +129,20 @@ static void json_lines_are_those_of_kubernetes_components(void **state)
 
 static void strings_cannot_forge_a_line_or_break_the_encoding(void **state)
 {
-    static const char nasty[] = "a\"b\\c\n\r\t\001\177\033[1m\377\303\244\302\205\342\200\256z";
+    static const char nasty[] =
+        "a\"b\\c\n\r\t\001\177\033[1m\377\303\244\302\205\342\200\250\342\200\256z";
 
     (void)state;
     tg_log_write(TG_LOG_INFO, 0, "f.c", 1, NULL, nasty, FIELDS(TG_S("k", nasty)));
     tg_log_configure(TG_LOG_JSON, 0);
     tg_log_write(TG_LOG_INFO, 0, "f.c", 2, NULL, "m", FIELDS(TG_S("k\"", nasty)));
     assert_string_equal(
-        logged(), "I1114 22:13:20.123456     PID f.c:1] "
-                  "\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u007f\\u001b[1m?\303\244\\u0085\\u202ez\" "
-                  "k=\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u007f\\u001b[1m?\303\244\\u0085\\u202ez\"\n"
-                  "{\"ts\":1700000000123.456,\"caller\":\"f.c:2\",\"msg\":\"m\",\"v\":0,\"k\\\"\":"
-                  "\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u007f\\u001b[1m?\303\244\\u0085\\u202ez\"}\n");
+        logged(),
+        "I1114 22:13:20.123456     PID f.c:1] "
+        "\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u007f\\u001b[1m?\303\244\\u0085\\u2028\\u202ez\" "
+        "k=\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u007f\\u001b[1m?\303\244\\u0085\\u2028\\u202ez\"\n"
+        "{\"ts\":1700000000123.456,\"caller\":\"f.c:2\",\"msg\":\"m\",\"v\":0,\"k\\\"\":"
+        "\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u007f\\u001b[1m?\303\244\\u0085\\u2028\\u202ez\"}\n");
 }
 
 static void verbosity_is_checked_before_arguments_are_evaluated(void **state)
