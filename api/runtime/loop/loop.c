@@ -19,6 +19,7 @@ struct tg_loop {
     ev_idle
         again; /* active while the pump left work behind: the loop then polls without sleeping */
     struct tg_deferred *first, *last;
+    bool once; /* in tg_loop_run_once */
 };
 
 _Static_assert(sizeof(ev_io) <= sizeof(((struct tg_io *)NULL)->opaque), "ev_io fits");
@@ -44,14 +45,15 @@ static void unlink_deferred(struct tg_loop *loop, struct tg_deferred *deferred)
 static void on_prepare(struct ev_loop *ev, ev_prepare *prepare, int events)
 {
     struct tg_loop *loop = prepare->data;
+    int i;
 
     (void)events;
-    for (int i = 0; i < PUMP_BOUND && loop->first != NULL; i++) {
+    for (i = 0; i < PUMP_BOUND && loop->first != NULL; i++) {
         struct tg_deferred *deferred = loop->first;
         unlink_deferred(loop, deferred);
         deferred->callback(deferred); /* may free it */
     }
-    if (loop->first != NULL)
+    if (loop->first != NULL || (loop->once && i > 0))
         ev_idle_start(ev, &loop->again);
     else
         ev_idle_stop(ev, &loop->again);
@@ -100,7 +102,9 @@ void tg_loop_run(struct tg_loop *loop)
 
 void tg_loop_run_once(struct tg_loop *loop, bool wait)
 {
+    loop->once = true;
     ev_run(loop->ev, wait ? EVRUN_ONCE : EVRUN_NOWAIT);
+    loop->once = false;
 }
 
 void tg_loop_stop(struct tg_loop *loop)

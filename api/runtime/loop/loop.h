@@ -21,7 +21,8 @@ struct tg_loop *tg_loop_new(bool main);
 void tg_loop_free(struct tg_loop *loop);
 /* Runs until tg_loop_stop is called from a callback (a stop before the run is forgotten). */
 void tg_loop_run(struct tg_loop *loop);
-/* One iteration without blocking (tests), or blocking for at most one event if wait. */
+/* One iteration without blocking (tests); if wait, blocking until something happened: an event, or
+ * deferred work that ran. */
 void tg_loop_run_once(struct tg_loop *loop, bool wait);
 void tg_loop_stop(struct tg_loop *loop);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HTTP(S) client on the loop: one libcurl multi handle, HTTP/2 multiplexed over one connection.
- * Knows nothing of Kubernetes. A client that must not wait behind others (lease) is a second tg_rest.
+ * Knows nothing of Kubernetes. A client that must not wait behind others (lease) is a second
+ * tg_rest.
  */
 #ifndef TG_RUNTIME_REST_REST_H
 #define TG_RUNTIME_REST_REST_H
@@ -26,10 +27,12 @@ struct tg_rest_tls {
 };
 
 struct tg_rest_config {
-    const char *base_url; /* "https://10.96.0.1:443", no trailing slash */
+    /* "https://10.96.0.1:443", a path may follow. http is accepted for loopback addresses only. */
+    const char *base_url;
     const char *user_agent;
     struct tg_rest_tls tls;
-    /* Asked before each request for the bearer token; NULL: none. The answer is copied. */
+    /* Asked before each request for the bearer token; NULL: none. The answer is copied; NULL or ""
+     * sends none. */
     const char *(*token)(void *data);
     void *token_data;
 };
@@ -37,8 +40,8 @@ struct tg_rest_config {
 enum tg_rest_method { TG_REST_GET, TG_REST_POST, TG_REST_PUT, TG_REST_PATCH, TG_REST_DELETE };
 
 struct tg_rest_response {
-    int status;          /* HTTP status; 0 if none arrived */
-    const char *body;    /* NUL-terminated; "" for streamed ones */
+    int status;       /* HTTP status; 0 if none arrived */
+    const char *body; /* NUL-terminated; "" for streamed ones */
     size_t len;
     const char *content_type;
     int64_t retry_after; /* nanoseconds, 0 if absent */
@@ -51,22 +54,31 @@ struct tg_rest_call {
     const char *accept;       /* NULL: application/json; copied */
     const void *body;         /* copied */
     size_t body_len;
-    int64_t timeout;      /* whole request; 0: 30 s. For streams: of the time until the headers */
+    /* Nanoseconds for the whole request, waiting for a connection included; 0: 30 s. Streams: until
+     * the headers. Passing it is TG_DEADLINE_EXCEEDED; when nothing else arrived meanwhile, the
+     * connection is given up and the other requests on it fail with TG_UNAVAILABLE. */
+    int64_t timeout;
     int64_t idle_timeout; /* streams: longest silence; 0: none */
-    size_t max_body;      /* 0: 64 MiB; more is TG_RESOURCE_EXHAUSTED */
-    /* Streams: called for each piece of the body of a 2xx answer; returns 0, or -1 to stop the request. */
+    size_t max_body;      /* not for streams; 0: 64 MiB; more is TG_RESOURCE_EXHAUSTED */
+    /* Streams: called for each piece of the body of a 2xx answer; returns 0, or -1 to stop the
+     * request (done tells TG_CANCELLED). Bodies of other answers go to done. */
     int (*on_data)(void *data, const char *bytes, size_t n);
-    /* Always called exactly once, from the loop, never from inside tg_rest_send. err->code is TG_OK when an HTTP answer
-     * arrived completely (whatever its status); TG_CANCELLED after tg_rest_cancel is NOT delivered (no call). */
+    /* Always called exactly once, from the loop, never from inside tg_rest_send. err->code is TG_OK
+     * when an HTTP answer arrived completely (whatever its status); TG_CANCELLED after
+     * tg_rest_cancel is NOT delivered (no call). */
     void (*done)(void *data, const struct tg_rest_response *response, const struct tg_error *err);
     void *data;
 };
 
-struct tg_rest *tg_rest_new(struct tg_loop *loop, const struct tg_rest_config *config, struct tg_error *err);
-/* Cancels everything (no done is called). */
+struct tg_rest *tg_rest_new(struct tg_loop *loop, const struct tg_rest_config *config,
+                            struct tg_error *err);
+/* Cancels everything (no done is called). May be called from done, not from on_data. NULL is
+ * allowed. */
 void tg_rest_free(struct tg_rest *rest);
 /* Queues the request; never fails synchronously. The handle is valid until done or cancel. */
 struct tg_rest_request *tg_rest_send(struct tg_rest *rest, const struct tg_rest_call *call);
+/* Neither on_data nor done is called after this. May be called from on_data and done of any
+ * request. */
 void tg_rest_cancel(struct tg_rest_request *request);
 size_t tg_rest_in_flight(const struct tg_rest *rest);
 

@@ -147,6 +147,17 @@ static void deferred_work_may_free_itself(void **state)
     assert_int_equal(calls, 1);
 }
 
+static void one_waiting_iteration_ends_when_deferred_work_ran(void **state)
+{
+    struct order order = {.loop = *state};
+    struct letter a;
+
+    init_letter(&a, &order, 'a');
+    tg_defer(*state, &a.deferred);
+    tg_loop_run_once(*state, true); /* no event will ever come */
+    assert_string_equal(order.seen, "a");
+}
+
 static void stop_loop(struct tg_timer *timer)
 {
     tg_loop_stop(timer->data);
@@ -278,6 +289,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(work_deferred_by_deferred_work_runs_before_the_loop_sleeps,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(endless_deferred_work_does_not_starve_descriptors, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(one_waiting_iteration_ends_when_deferred_work_ran, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(deferred_work_may_free_itself, setup, teardown),
         cmocka_unit_test_setup_teardown(a_timer_may_free_itself_and_a_stopped_one_never_fires,
