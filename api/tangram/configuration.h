@@ -51,8 +51,8 @@ const struct tg_delays *tg_configuration_delays(const struct tg_configuration *c
 const struct tg_level *tg_configuration_levels(const struct tg_configuration *configuration,
                                                size_t *ret_n);
 
-/* A level by name, or by raw label key (a key with a '/'); ret->name is then the key itself and
- * points to `name`. TG_NOT_FOUND lists the known levels. */
+/* A level by name, by its node label, or by a raw label key (one with a '/'): ret->name is then the
+ * key itself and points to `name`. TG_NOT_FOUND lists the known levels. */
 int tg_configuration_find_level(const struct tg_configuration *configuration, const char *name,
                                 struct tg_level *ret, struct tg_error *err);
 

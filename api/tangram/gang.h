@@ -14,11 +14,10 @@
 #include "api/kubernetes/objects/meta.h"
 #include "api/runtime/base/error.h"
 #include "api/runtime/json/field.h"
+#include "api/tangram/plan.h"
 #include "api/tangram/schema.h"
 
-/* A whole plan must fit into one etcd object (1.5 MiB): about 600 bytes a member with 8 devices. */
-#define TG_GANG_MAX_MEMBERS 2048
-#define TG_GANG_MAX_ROLES 32
+#define TG_GANG_MAX_ROLES 32 /* members: TG_GANG_MAX_MEMBERS, plan.h */
 /* Names double as label values of pods. */
 #define TG_GANG_NAME_MAX 63
 
@@ -68,48 +67,6 @@ struct tg_gang_spec {
     const char *on_member_loss; /* Hold | Recreate | Release */
     const char *hold_for;
     struct tg_gang_disruption *disruption;
-};
-
-/* -- plan -------------------------------------------------------------------------------------- */
-
-/* The devices of one request. Device i of the list is result i of that request; the order of
- * requests and devices is the order of the results that are written. */
-struct tg_plan_result {
-    const char *request; /* "req" or "req/sub" */
-    TG_LIST_OF(const char *) devices;
-    const char *driver; /* NULL: tg_plan.driver */
-    const char *pool; /* NULL: the member's node (pools of node-local devices are named after it) */
-};
-
-struct tg_plan_claim {
-    const char *name;
-    const char *uid;
-    TG_LIST_OF(struct tg_plan_result) results;
-};
-
-struct tg_plan_member {
-    const char *pod;
-    const char *uid;
-    const char *role; /* NULL: the nameless role */
-    const char *node;
-    TG_LIST_OF(struct tg_plan_claim) claims; /* empty: no claims, or the plan has shrunk */
-};
-
-/* Class configuration as it was when the plan was made. An allocation copies it and is immutable,
- * classes are not: replay must not depend on what the class says by then. */
-struct tg_plan_class {
-    const char *name;
-    const char *config; /* JSON array, spec.config of the DeviceClass */
-};
-
-/* Everything that the writes of steps 2 and 3 of the commit need and that the claims do not say.
- * The same shape is the value of the annotation tangram.dev/plan on the pod of an implicit gang. */
-struct tg_plan {
-    struct tg_opt_int epoch;                  /* of the leader that decided it */
-    const char *allocation_timestamp;         /* RFC 3339, whole seconds, UTC */
-    const char *driver;                       /* plan-wide default of results[].driver */
-    TG_LIST_OF(struct tg_plan_class) classes; /* only those with a configuration */
-    TG_LIST_OF(struct tg_plan_member) members;
 };
 
 /* -- status ------------------------------------------------------------------------------------ */
@@ -166,7 +123,6 @@ struct tg_gang {
 extern const struct tg_type tg_gang_type;
 extern const struct tg_type tg_gang_spec_type;
 extern const struct tg_type tg_gang_status_type;
-extern const struct tg_type tg_plan_type;
 /* The CRD made of them. */
 extern const struct tg_crd tg_gang_crd;
 

@@ -34,7 +34,9 @@ struct tg_schema {
     const char *list_key; /* list of objects keyed by this field (x-kubernetes-list-type: map) */
     bool set;             /* list of strings without duplicates (x-kubernetes-list-type: set) */
     bool free_form;       /* RAW: x-kubernetes-preserve-unknown-fields */
-    const struct tg_schema_rule *rules; /* terminated by an entry without a rule */
+    /* Each terminated by an entry without a rule. */
+    const struct tg_schema_rule *rules;
+    const struct tg_schema_rule *item_rules; /* of each item of a list of objects */
 };
 
 struct tg_schema_column {
@@ -50,6 +52,7 @@ struct tg_crd {
     const char *const *short_names; /* NULL-terminated */
     const char *const *categories;  /* NULL-terminated */
     const char *description;
+    size_t max_name;            /* of metadata.name; 0: as long as the API allows */
     const struct tg_type *type; /* top-level fields apiVersion, kind and metadata are known to the
                                    server and get no schema of ours */
     const struct tg_schema_column *columns;
