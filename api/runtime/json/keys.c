@@ -63,11 +63,12 @@ static const struct tg_json_key *find_sorted(struct tg_json_key *items, size_t n
 
 const struct tg_json_key *tg_json_keys_pop(struct tg_json_keys *keys, size_t base)
 {
-    struct tg_json_key *items = keys->items + base;
     size_t n = keys->n - base;
+    struct tg_json_key *items;
 
     keys->n = base;
     if (n < 2)
         return NULL;
+    items = keys->items + base;
     return n <= SMALL_OBJECT ? find_pairwise(items, n) : find_sorted(items, n);
 }

@@ -56,12 +56,13 @@ struct tg_json *tg_json_tree_add(struct tg_json_tree *tree, enum tg_json_kind ki
 int tg_json_tree_end(struct tg_json_tree *tree)
 {
     struct tg_json *value = tree->open[--tree->depth];
-    const struct tg_json_tree_child *children = tree->children + tree->bases[tree->depth];
+    const struct tg_json_tree_child *children;
     size_t n = tree->n - tree->bases[tree->depth];
 
     tree->n -= n;
     if (n == 0)
         return 0;
+    children = tree->children + tree->n;
     value->n = n;
     value->items = tg_arena_alloc_array(tree->arena, n, sizeof(struct tg_json *));
     if (value->kind == TG_JSON_OBJECT)
