@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small HTTP/1.1 server for health, metrics and debug pages, on our loop (libmicrohttpd by its epoll descriptor). GET and HEAD only. */
+/* A small HTTP/1.1 server for health, metrics and debug pages, on our loop (libmicrohttpd by its
+ * epoll descriptor). GET and HEAD only. */
 #ifndef TG_RUNTIME_HTTP_HTTP_H
 #define TG_RUNTIME_HTTP_HTTP_H
 
@@ -10,16 +11,20 @@
 struct tg_http;
 
 struct tg_http_route {
-    const char *path; /* exact */
-    /* Fills body (capped by the server at 16 MiB) and *content_type (preset "text/plain; charset=utf-8"); returns the status. */
+    const char *path; /* exact; a query is ignored */
+    /* Fills body (capped by the server at 16 MiB) and *content_type (preset "text/plain;
+     * charset=utf-8"); returns the status. */
     int (*handle)(void *data, struct tg_buf *body, const char **content_type);
     void *data;
 };
 
-/* Listens on "host:port" ("127.0.0.1:8080", ":8080", "[::1]:0"; port 0: any). Routes are copied, their strings not. */
-int tg_http_new(struct tg_loop *loop, const char *address, const struct tg_http_route *routes, size_t n,
-                struct tg_http **ret, struct tg_error *err);
+/* Listens on "host:port" ("127.0.0.1:8080", ":8080", "[::1]:0"; port 0: any). Routes are copied,
+ * their strings not. */
+int tg_http_new(struct tg_loop *loop, const char *address, const struct tg_http_route *routes,
+                size_t n, struct tg_http **ret, struct tg_error *err);
+/* Closes all connections. NULL is allowed. Not from a handler. */
 void tg_http_free(struct tg_http *http);
+/* The port that is listened on. */
 int tg_http_port(const struct tg_http *http);
 
 #endif
