@@ -161,7 +161,7 @@ def complexity(tree):
 def spdx(tree):
     """sources without their licence"""
     for path in tree.files:
-        if tree.is_generated(path) or not tree.is_source(path):
+        if tree.is_generated(path) or not (tree.is_source(path) or tree.is_manifest(path)):
             continue
         tag = "SPDX-License-Identifier: Apache-2.0"
         if path.endswith((".c", ".h")):
@@ -174,7 +174,8 @@ def spdx(tree):
 
 def readme(tree):
     """folders with sources that nobody explains, or explains at length"""
-    folders = {os.path.dirname(f) for f in tree.files if tree.is_source(f)} - {""}
+    folders = {os.path.dirname(f) for f in tree.files
+               if tree.is_source(f) or tree.is_manifest(f)} - {""}
     for folder in sorted(folders):
         path = folder + "/README.md"
         if path not in tree.files and not any(re.search(p, folder) for p in tables.README_ABOVE):

@@ -62,6 +62,9 @@ class Tree:
     def is_source(self, path):
         return path.endswith(SPDX_SUFFIXES) or self.is_script(path)
 
+    def is_manifest(self, path):
+        return path.endswith((".yaml", ".yml")) and path.startswith(("deploy/", "e2e/"))
+
     def c_files(self, generated=False):
         return [f for f in self.files
                 if f.endswith(C_SUFFIXES) and (generated or not self.is_generated(f))]

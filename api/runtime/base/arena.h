@@ -37,7 +37,8 @@ char *tg_arena_printf(struct tg_arena *arena, const char *format, ...)
 
 /* Bytes taken from the heap so far, overhead included. */
 size_t tg_arena_used(const struct tg_arena *arena);
-/* Bytes that the budget still allows to take from the heap: for buffers outside the arena whose content ends in it. */
+/* Bytes that the budget still allows to take from the heap: for buffers outside the arena whose
+ * content ends in it. */
 size_t tg_arena_left(const struct tg_arena *arena);
 bool tg_arena_exhausted(const struct tg_arena *arena);
 /* Test seam: let the nth allocation from now (1 = the next) and all after it fail; 0 turns it off.

@@ -104,6 +104,22 @@ static void most_of_a_budget_is_usable(void **state)
     assert_in_range(given, (1 << 20) * 97 / 100, 1 << 20);
 }
 
+static void what_is_left_and_what_is_used_are_the_budget(void **state)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(100000);
+    TG_AUTOARENA struct tg_arena *unlimited = tg_arena_new(TG_ARENA_UNLIMITED);
+
+    (void)state;
+    assert_int_equal(tg_arena_left(arena), 100000);
+    while (tg_arena_alloc(arena, 1000) != NULL)
+        assert_int_equal(tg_arena_left(arena) + tg_arena_used(arena), 100000);
+    assert_true(tg_arena_left(arena) < 1100);
+    tg_arena_reset(arena);
+    assert_int_equal(tg_arena_left(arena) + tg_arena_used(arena), 100000);
+    assert_non_null(tg_arena_alloc(unlimited, 1000));
+    assert_true(tg_arena_left(unlimited) > SIZE_MAX / 2);
+}
+
 static void one_allocation_may_take_the_whole_budget_less_the_header(void **state)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(200000);
@@ -265,6 +281,7 @@ int main(void)
         cmocka_unit_test(size_zero_gives_pointers_of_their_own),
         cmocka_unit_test(the_budget_is_never_passed_and_exhaustion_stays_visible),
         cmocka_unit_test(most_of_a_budget_is_usable),
+        cmocka_unit_test(what_is_left_and_what_is_used_are_the_budget),
         cmocka_unit_test(one_allocation_may_take_the_whole_budget_less_the_header),
         cmocka_unit_test(sizes_that_overflow_are_exhaustion),
         cmocka_unit_test(arrays_check_their_product),
