@@ -177,8 +177,10 @@ def readme(tree):
     folders = {os.path.dirname(f) for f in tree.files
                if tree.is_source(f) or tree.is_manifest(f)} - {""}
     for folder in sorted(folders):
+        while folder and any(re.search(p, folder) for p in tables.README_ABOVE):
+            folder = os.path.dirname(folder)
         path = folder + "/README.md"
-        if path not in tree.files and not any(re.search(p, folder) for p in tables.README_ABOVE):
+        if folder and path not in tree.files:
             yield path, 1, "a folder with sources has a README.md: what lives here, what may " \
                            "be included from where, where to start reading"
     for path in tree.files:
