@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The process that holds a pod's namespaces: it waits for the signal to end and reaps what is left to it. */
+/* The process that holds a pod's namespaces: it waits for the signal to end and reaps what is left
+ * to it. */
 
 #include <signal.h>
 #include <stdlib.h>

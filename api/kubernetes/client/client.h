@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to the API server. Asynchronous; results arrive on the loop. Objects are never PUT from structs:
- * write with patches, or with spliced bytes.
+ * Requests to the API server. Asynchronous; results arrive on the loop. Objects are never PUT from
+ * structs: write with patches, or with spliced bytes.
  */
 #ifndef TG_KUBERNETES_CLIENT_CLIENT_H
 #define TG_KUBERNETES_CLIENT_CLIENT_H
@@ -20,8 +20,9 @@ struct tg_kube_client;
 #define TG_KUBE_PROTOBUF "application/vnd.kubernetes.protobuf"
 
 /* config is copied. One connection of its own; leases use a second client. */
-int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock, const struct tg_kube_config *config,
-                       const char *user_agent, struct tg_kube_client **ret, struct tg_error *err);
+int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
+                       const struct tg_kube_config *config, const char *user_agent,
+                       struct tg_kube_client **ret, struct tg_error *err);
 void tg_kube_client_free(struct tg_kube_client *client); /* cancels everything, no callbacks */
 struct tg_loop *tg_kube_client_loop(const struct tg_kube_client *client);
 const struct tg_clock *tg_kube_client_clock(const struct tg_kube_client *client);
@@ -36,10 +37,11 @@ struct tg_kube_target {
 };
 
 struct tg_kube_result {
-    /* TG_OK for 2xx. Otherwise code, http_status, reason and message from the Status body (409 Conflict = TG_ABORTED,
-     * 409 AlreadyExists = TG_ALREADY_EXISTS, 410 = TG_OUT_OF_RANGE, 422 = TG_INVALID_ARGUMENT, 429 = TG_RESOURCE_EXHAUSTED,
-     * 403 = TG_PERMISSION_DENIED, 401 = TG_UNAUTHENTICATED, 404 = TG_NOT_FOUND, 5xx and transport = TG_UNAVAILABLE). A lost answer of a write
-     * is TG_UNAVAILABLE too: whether it happened must be read, never guessed. */
+    /* TG_OK for 2xx. Otherwise code, http_status, reason and message from the Status body (409
+     * Conflict = TG_ABORTED, 409 AlreadyExists = TG_ALREADY_EXISTS, 410 = TG_OUT_OF_RANGE, 422 =
+     * TG_INVALID_ARGUMENT, 429 = TG_RESOURCE_EXHAUSTED, 403 = TG_PERMISSION_DENIED, 401 =
+     * TG_UNAUTHENTICATED, 404 = TG_NOT_FOUND, 5xx and transport = TG_UNAVAILABLE). A lost answer of
+     * a write is TG_UNAVAILABLE too: whether it happened must be read, never guessed. */
     struct tg_error error;
     const char *body; /* valid during the callback */
     size_t len;
@@ -60,9 +62,10 @@ struct tg_kube_call {
 };
 
 struct tg_kube_request;
-/* done is called exactly once from the loop (never from inside), unless cancelled. On 401 the token is read again and the
- * request repeated once. */
-struct tg_kube_request *tg_kube_send(struct tg_kube_client *client, const struct tg_kube_call *call);
+/* done is called exactly once from the loop (never from inside), unless cancelled. On 401 the token
+ * is read again and the request repeated once. */
+struct tg_kube_request *tg_kube_send(struct tg_kube_client *client,
+                                     const struct tg_kube_call *call);
 void tg_kube_cancel(struct tg_kube_request *request);
 
 /* "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/name/status?query", escaped. */

@@ -16,10 +16,14 @@ struct tg_kube_config {
     const char *token_file; /* read again when older than 60 s, and at once after a 401 */
 };
 
-/* path: a kubeconfig (current-context; certificate and key as files or *-data, token, tokenFile, tls-server-name; exec and
- * auth-provider are refused by name). Relative file names are relative to the kubeconfig. */
-int tg_kube_config_load(const char *path, struct tg_arena *arena, struct tg_kube_config *ret, struct tg_error *err);
-/* KUBERNETES_SERVICE_HOST/PORT and /var/run/secrets/kubernetes.io/serviceaccount below root ("" for the real one). */
-int tg_kube_config_in_cluster(const char *root, struct tg_arena *arena, struct tg_kube_config *ret, struct tg_error *err);
+/* path: a kubeconfig (current-context; certificate and key as files or *-data, token, tokenFile,
+ * tls-server-name; exec and auth-provider are refused by name). Relative file names are relative to
+ * the kubeconfig. */
+int tg_kube_config_load(const char *path, struct tg_arena *arena, struct tg_kube_config *ret,
+                        struct tg_error *err);
+/* KUBERNETES_SERVICE_HOST/PORT and /var/run/secrets/kubernetes.io/serviceaccount below root ("" for
+ * the real one). */
+int tg_kube_config_in_cluster(const char *root, struct tg_arena *arena, struct tg_kube_config *ret,
+                              struct tg_error *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * List and watch of one kind, with a store. List in pages from a consistent snapshot, watch with bookmarks,
- * resume from the last resourceVersion, relist after 410 Gone: handlers see the difference, no invented and no lost event.
- * Relists and reconnects back off with a bound. A watch silent beyond its deadline is cut and resumed.
+ * List and watch of one kind, with a store. List in pages from a consistent snapshot, watch with
+ * bookmarks, resume from the last resourceVersion, relist after 410 Gone: handlers see the
+ * difference, no invented and no lost event. Relists and reconnects back off with a bound. A watch
+ * silent beyond its deadline is cut and resumed.
  */
 #ifndef TG_KUBERNETES_CLIENT_INFORMER_H
 #define TG_KUBERNETES_CLIENT_INFORMER_H
@@ -12,9 +13,10 @@
 
 /* An object in the store: immutable, reference counted, one arena. */
 struct tg_stored {
-    struct tg_object *object; /* of kind->type; metadata, name, uid and resourceVersion are present */
-    const char *key;          /* "namespace/name" or "name" */
-    uint64_t version;         /* resourceVersion as a number (0 if it is none) */
+    struct tg_object
+        *object;      /* of kind->type; metadata, name, uid and resourceVersion are present */
+    const char *key;  /* "namespace/name" or "name" */
+    uint64_t version; /* resourceVersion as a number (0 if it is none) */
     unsigned references;
     struct tg_arena *arena;
 };
@@ -28,29 +30,36 @@ struct tg_informer_config {
     const char *namespace_;     /* NULL: all */
     const char *field_selector; /* NULL: none; copied */
     const char *label_selector;
-    size_t max_object;          /* bytes of JSON of one object; 0: 4 MiB */
-    int64_t watch_timeout;      /* what the server is asked for; 0: 5..10 min, drawn per watch */
-    /* before or after may be NULL (added, deleted). Called on the loop; the store already holds `after`. Objects that do
-     * not decode are reported by on_error, counted, and treated as absent. */
+    size_t max_object;     /* bytes of JSON of one object; 0: 4 MiB */
+    int64_t watch_timeout; /* what the server is asked for; 0: 5..10 min, drawn per watch */
+    /* before or after may be NULL (added, deleted). Called on the loop; the store already holds
+     * `after`. Objects that do not decode are reported by on_error, counted, and treated as absent.
+     */
     void (*on_change)(void *data, struct tg_informer *informer, const struct tg_stored *before,
                       const struct tg_stored *after);
-    void (*on_synced)(void *data, struct tg_informer *informer); /* the first complete list is in the store */
+    void (*on_synced)(void *data,
+                      struct tg_informer *informer); /* the first complete list is in the store */
     void (*on_error)(void *data, struct tg_informer *informer, const struct tg_error *err);
     void *data;
 };
 
-struct tg_informer *tg_informer_new(struct tg_kube_client *client, const struct tg_informer_config *config);
+struct tg_informer *tg_informer_new(struct tg_kube_client *client,
+                                    const struct tg_informer_config *config);
 void tg_informer_free(struct tg_informer *informer);
 bool tg_informer_synced(const struct tg_informer *informer);
-/* The store. namespace_ NULL for cluster scope. Valid until the next event; ref to keep. NULL if absent. */
-const struct tg_stored *tg_informer_get(const struct tg_informer *informer, const char *namespace_, const char *name);
+/* The store. namespace_ NULL for cluster scope. Valid until the next event; ref to keep. NULL if
+ * absent. */
+const struct tg_stored *tg_informer_get(const struct tg_informer *informer, const char *namespace_,
+                                        const char *name);
 size_t tg_informer_count(const struct tg_informer *informer);
-/* In the order of first arrival; the store must not change meanwhile. Stops when visit returns false. */
-void tg_informer_each(const struct tg_informer *informer, bool (*visit)(void *data, const struct tg_stored *stored),
-                      void *data);
-/* The answer to a write of ours (the whole object as JSON): enters the store at once, as an event, unless the store has a
- * newer resourceVersion, or the object of that uid was deleted meanwhile. */
-int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n, struct tg_error *err);
+/* In the order of first arrival; the store must not change meanwhile. Stops when visit returns
+ * false. */
+void tg_informer_each(const struct tg_informer *informer,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+/* The answer to a write of ours (the whole object as JSON): enters the store at once, as an event,
+ * unless the store has a newer resourceVersion, or the object of that uid was deleted meanwhile. */
+int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n,
+                      struct tg_error *err);
 const struct tg_kind *tg_informer_kind(const struct tg_informer *informer);
 
 struct tg_informer_counters {

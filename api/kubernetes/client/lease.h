@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Leader election by a Lease, on a client (connection) of its own. A decision is made only while
- * tg_elector_leading() and a write sent only while its deadline ends before tg_elector_valid_until().
- * The epoch lives in an annotation of the Lease and only grows: each acquisition sets max(seen) + 1 in the same write.
+ * tg_elector_leading() and a write sent only while its deadline ends before
+ * tg_elector_valid_until(). The epoch lives in an annotation of the Lease and only grows: each
+ * acquisition sets max(seen) + 1 in the same write.
  */
 #ifndef TG_KUBERNETES_CLIENT_LEASE_H
 #define TG_KUBERNETES_CLIENT_LEASE_H
@@ -14,22 +15,26 @@ struct tg_elector;
 struct tg_elector_config {
     const char *namespace_, *name, *identity;
     const char *epoch_annotation; /* "tangram.dev/epoch" */
-    int64_t duration;             /* lease; renewed every third, given up when not renewed for two thirds */
+    int64_t duration; /* lease; renewed every third, given up when not renewed for two thirds */
     void (*on_leading)(void *data, uint64_t epoch);
-    /* Not leading any more; the program may stop, or go on as a standby (the elector goes on by itself). */
+    /* Not leading any more; the program may stop, or go on as a standby (the elector goes on by
+     * itself). */
     void (*on_lost)(void *data, const struct tg_error *why);
     void *data;
 };
 
 /* Strings are copied. */
-struct tg_elector *tg_elector_new(struct tg_kube_client *client, const struct tg_elector_config *config);
+struct tg_elector *tg_elector_new(struct tg_kube_client *client,
+                                  const struct tg_elector_config *config);
 /* Without giving the lease up. */
 void tg_elector_free(struct tg_elector *elector);
-/* Writes an empty holder so that a successor need not wait; done is called when written or failed (within 2 s). */
+/* Writes an empty holder so that a successor need not wait; done is called when written or failed
+ * (within 2 s). */
 void tg_elector_release(struct tg_elector *elector, void (*done)(void *data), void *data);
 bool tg_elector_leading(const struct tg_elector *elector);
 uint64_t tg_elector_epoch(const struct tg_elector *elector);
-/* Monotonic time (ns) until which nobody else can hold the lease: time of the last renewal request + duration. */
+/* Monotonic time (ns) until which nobody else can hold the lease: time of the last renewal request
+ * + duration. */
 int64_t tg_elector_valid_until(const struct tg_elector *elector);
 
 #endif

@@ -19,7 +19,8 @@ static const struct tg_field pod_claim_status_fields[] = {
     TG_FIELD_STR(struct tg_pod_claim_status, name, "name"),
     TG_FIELD_STR(struct tg_pod_claim_status, resource_claim_name, "resourceClaimName"),
 };
-static const struct tg_type pod_claim_status_type = TG_TYPE(struct tg_pod_claim_status, pod_claim_status_fields);
+static const struct tg_type pod_claim_status_type =
+    TG_TYPE(struct tg_pod_claim_status, pod_claim_status_fields);
 
 static const struct tg_field resources_fields[] = {
     TG_FIELD_TEXT_MAP(struct tg_resources, requests, "requests"),
@@ -43,15 +44,18 @@ static const struct tg_field container_fields[] = {
 static const struct tg_type container_type = TG_TYPE(struct tg_container, container_fields);
 
 static const struct tg_field node_affinity_fields[] = {
-    TG_FIELD_OBJ(struct tg_node_affinity, required, "requiredDuringSchedulingIgnoredDuringExecution",
-                 &tg_node_selector_type),
+    TG_FIELD_OBJ(struct tg_node_affinity, required,
+                 "requiredDuringSchedulingIgnoredDuringExecution", &tg_node_selector_type),
 };
-static const struct tg_type node_affinity_type = TG_TYPE(struct tg_node_affinity, node_affinity_fields);
+static const struct tg_type node_affinity_type =
+    TG_TYPE(struct tg_node_affinity, node_affinity_fields);
 
 static const struct tg_field pod_affinity_fields[] = {
-    TG_FIELD_RAWJSON(struct tg_pod_affinity, required, "requiredDuringSchedulingIgnoredDuringExecution"),
+    TG_FIELD_RAWJSON(struct tg_pod_affinity, required,
+                     "requiredDuringSchedulingIgnoredDuringExecution"),
 };
-static const struct tg_type pod_affinity_type = TG_TYPE(struct tg_pod_affinity, pod_affinity_fields);
+static const struct tg_type pod_affinity_type =
+    TG_TYPE(struct tg_pod_affinity, pod_affinity_fields);
 
 static const struct tg_field affinity_fields[] = {
     TG_FIELD_OBJ(struct tg_affinity, node_affinity, "nodeAffinity", &node_affinity_type),
@@ -87,7 +91,8 @@ static const struct tg_field pod_spec_fields[] = {
     TG_FIELD_OBJ_LIST(struct tg_pod_spec, init_containers, "initContainers", &container_type),
     TG_FIELD_TEXT_MAP(struct tg_pod_spec, overhead, "overhead"),
     TG_FIELD_OBJ(struct tg_pod_spec, resources, "resources", &resources_type),
-    TG_FIELD_OBJ_LIST(struct tg_pod_spec, topology_spread, "topologySpreadConstraints", &spread_type),
+    TG_FIELD_OBJ_LIST(struct tg_pod_spec, topology_spread, "topologySpreadConstraints",
+                      &spread_type),
     TG_FIELD_OBJ_LIST(struct tg_pod_spec, volumes, "volumes", &volume_type),
     TG_FIELD_BOOLEAN(struct tg_pod_spec, host_network, "hostNetwork"),
 };
@@ -131,7 +136,8 @@ const struct tg_type tg_node_type = TG_TYPE(struct tg_node, node_fields);
 static const struct tg_field namespace_status_fields[] = {
     TG_FIELD_STR(struct tg_namespace_status, phase, "phase"),
 };
-static const struct tg_type namespace_status_type = TG_TYPE(struct tg_namespace_status, namespace_status_fields);
+static const struct tg_type namespace_status_type =
+    TG_TYPE(struct tg_namespace_status, namespace_status_fields);
 
 static const struct tg_field namespace_fields[] = {
     TG_FIELD_OBJ(struct tg_namespace, metadata, "metadata", &tg_object_meta_type),

@@ -117,8 +117,8 @@ extern const struct tg_type tg_pod_type, tg_node_type, tg_namespace_type, tg_eve
 /* phase Succeeded or Failed. */
 bool tg_pod_finished(const struct tg_pod *pod);
 bool tg_pod_has_gate(const struct tg_pod *pod, const char *gate);
-/* Name of the claim object behind an entry of spec.resourceClaims: the named one, or what the claim controller recorded
- * in status.resourceClaimStatuses for a template; NULL while it did not. */
+/* Name of the claim object behind an entry of spec.resourceClaims: the named one, or what the claim
+ * controller recorded in status.resourceClaimStatuses for a template; NULL while it did not. */
 const char *tg_pod_claim_object(const struct tg_pod *pod, const struct tg_pod_claim *entry);
 
 #endif

@@ -11,7 +11,8 @@ static const struct tg_field owner_reference_fields[] = {
     TG_FIELD_BOOLEAN(struct tg_owner_reference, controller, "controller"),
     TG_FIELD_BOOLEAN(struct tg_owner_reference, block_owner_deletion, "blockOwnerDeletion"),
 };
-const struct tg_type tg_owner_reference_type = TG_TYPE(struct tg_owner_reference, owner_reference_fields);
+const struct tg_type tg_owner_reference_type =
+    TG_TYPE(struct tg_owner_reference, owner_reference_fields);
 
 static const struct tg_field object_meta_fields[] = {
     TG_FIELD_STR(struct tg_object_meta, name, "name"),
@@ -25,7 +26,8 @@ static const struct tg_field object_meta_fields[] = {
     TG_FIELD_STR_MAP(struct tg_object_meta, labels, "labels"),
     TG_FIELD_STR_MAP(struct tg_object_meta, annotations, "annotations"),
     TG_FIELD_STR_LIST(struct tg_object_meta, finalizers, "finalizers"),
-    TG_FIELD_OBJ_LIST(struct tg_object_meta, owner_references, "ownerReferences", &tg_owner_reference_type),
+    TG_FIELD_OBJ_LIST(struct tg_object_meta, owner_references, "ownerReferences",
+                      &tg_owner_reference_type),
 };
 const struct tg_type tg_object_meta_type = TG_TYPE(struct tg_object_meta, object_meta_fields);
 
@@ -81,7 +83,8 @@ const struct tg_owner_reference *tg_meta_controller(const struct tg_object_meta 
     return NULL;
 }
 
-const struct tg_condition *tg_condition_find(const struct tg_condition *items, size_t n, const char *type)
+const struct tg_condition *tg_condition_find(const struct tg_condition *items, size_t n,
+                                             const char *type)
 {
     for (size_t i = 0; i < n; i++)
         if (tg_streq(items[i].type, type))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ObjectMeta and what every object shares. All strings live in the arena the object was decoded into;
- * NULL = absent. Only the fields that Tangram reads are decoded: objects are never written back whole.
+ * ObjectMeta and what every object shares. All strings live in the arena the object was decoded
+ * into; NULL = absent. Only the fields that Tangram reads are decoded: objects are never written
+ * back whole.
  */
 #ifndef TG_KUBERNETES_OBJECTS_META_H
 #define TG_KUBERNETES_OBJECTS_META_H
@@ -26,7 +27,8 @@ struct tg_object_meta {
     TG_LIST_OF(struct tg_owner_reference) owner_references;
 };
 
-/* First member of every top-level object. metadata is never NULL in objects that an informer hands out. */
+/* First member of every top-level object. metadata is never NULL in objects that an informer hands
+ * out. */
 struct tg_object {
     struct tg_object_meta *metadata;
 };
@@ -44,7 +46,8 @@ struct tg_status {
     struct tg_opt_int code;
 };
 
-extern const struct tg_type tg_object_meta_type, tg_owner_reference_type, tg_condition_type, tg_status_type;
+extern const struct tg_type tg_object_meta_type, tg_owner_reference_type, tg_condition_type,
+    tg_status_type;
 
 /* Value of a label (annotation), NULL if absent. */
 const char *tg_meta_label(const struct tg_object_meta *meta, const char *key);
@@ -53,6 +56,7 @@ bool tg_meta_has_finalizer(const struct tg_object_meta *meta, const char *finali
 /* The owner with controller=true, or NULL. */
 const struct tg_owner_reference *tg_meta_controller(const struct tg_object_meta *meta);
 /* The condition of that type, or NULL. */
-const struct tg_condition *tg_condition_find(const struct tg_condition *items, size_t n, const char *type);
+const struct tg_condition *tg_condition_find(const struct tg_condition *items, size_t n,
+                                             const char *type);
 
 #endif

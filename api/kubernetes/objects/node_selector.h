@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/v1 NodeSelector: terms are ORed, requirements of a term are ANDed; shared by pods, slices and allocations. */
+/* core/v1 NodeSelector: terms are ORed, requirements of a term are ANDed; shared by pods, slices
+ * and allocations. */
 #ifndef TG_KUBERNETES_OBJECTS_NODE_SELECTOR_H
 #define TG_KUBERNETES_OBJECTS_NODE_SELECTOR_H
 

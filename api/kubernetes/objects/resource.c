@@ -22,15 +22,18 @@ static const struct tg_type counter_type = TG_TYPE(struct tg_counter, counter_fi
 
 static const struct tg_field counter_set_fields[] = {
     TG_FIELD_STR(struct tg_counter_set, name, "name"),
-    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", struct tg_keyed_counter, &counter_type),
+    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", struct tg_keyed_counter,
+                     &counter_type),
 };
 static const struct tg_type counter_set_type = TG_TYPE(struct tg_counter_set, counter_set_fields);
 
 static const struct tg_field counter_consumption_fields[] = {
     TG_FIELD_STR(struct tg_counter_set, name, "counterSet"),
-    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", struct tg_keyed_counter, &counter_type),
+    TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", struct tg_keyed_counter,
+                     &counter_type),
 };
-static const struct tg_type counter_consumption_type = TG_TYPE(struct tg_counter_set, counter_consumption_fields);
+static const struct tg_type counter_consumption_type =
+    TG_TYPE(struct tg_counter_set, counter_consumption_fields);
 
 static const struct tg_field taint_fields[] = {
     TG_FIELD_STR(struct tg_taint, key, "key"),
@@ -51,9 +54,12 @@ const struct tg_type tg_toleration_type = TG_TYPE(struct tg_toleration, tolerati
 
 static const struct tg_field device_fields[] = {
     TG_FIELD_STR(struct tg_device, name, "name"),
-    TG_FIELD_OBJ_MAP(struct tg_device, attributes, "attributes", struct tg_keyed_attribute, &attribute_type),
-    TG_FIELD_OBJ_MAP(struct tg_device, capacity, "capacity", struct tg_keyed_capacity, &capacity_type),
-    TG_FIELD_OBJ_LIST(struct tg_device, consumes_counters, "consumesCounters", &counter_consumption_type),
+    TG_FIELD_OBJ_MAP(struct tg_device, attributes, "attributes", struct tg_keyed_attribute,
+                     &attribute_type),
+    TG_FIELD_OBJ_MAP(struct tg_device, capacity, "capacity", struct tg_keyed_capacity,
+                     &capacity_type),
+    TG_FIELD_OBJ_LIST(struct tg_device, consumes_counters, "consumesCounters",
+                      &counter_consumption_type),
     TG_FIELD_STR(struct tg_device, node_name, "nodeName"),
     TG_FIELD_OBJ(struct tg_device, node_selector, "nodeSelector", &tg_node_selector_type),
     TG_FIELD_BOOLEAN(struct tg_device, all_nodes, "allNodes"),
@@ -76,13 +82,17 @@ static const struct tg_field slice_spec_fields[] = {
     TG_FIELD_STR(struct tg_resource_slice_spec, driver, "driver"),
     TG_FIELD_OBJ(struct tg_resource_slice_spec, pool, "pool", &pool_type),
     TG_FIELD_STR(struct tg_resource_slice_spec, node_name, "nodeName"),
-    TG_FIELD_OBJ(struct tg_resource_slice_spec, node_selector, "nodeSelector", &tg_node_selector_type),
+    TG_FIELD_OBJ(struct tg_resource_slice_spec, node_selector, "nodeSelector",
+                 &tg_node_selector_type),
     TG_FIELD_BOOLEAN(struct tg_resource_slice_spec, all_nodes, "allNodes"),
     TG_FIELD_OBJ_LIST(struct tg_resource_slice_spec, devices, "devices", &tg_device_type),
-    TG_FIELD_BOOLEAN(struct tg_resource_slice_spec, per_device_node_selection, "perDeviceNodeSelection"),
-    TG_FIELD_OBJ_LIST(struct tg_resource_slice_spec, shared_counters, "sharedCounters", &counter_set_type),
+    TG_FIELD_BOOLEAN(struct tg_resource_slice_spec, per_device_node_selection,
+                     "perDeviceNodeSelection"),
+    TG_FIELD_OBJ_LIST(struct tg_resource_slice_spec, shared_counters, "sharedCounters",
+                      &counter_set_type),
 };
-const struct tg_type tg_resource_slice_spec_type = TG_TYPE(struct tg_resource_slice_spec, slice_spec_fields);
+const struct tg_type tg_resource_slice_spec_type =
+    TG_TYPE(struct tg_resource_slice_spec, slice_spec_fields);
 
 static const struct tg_field slice_fields[] = {
     TG_FIELD_OBJ(struct tg_resource_slice, metadata, "metadata", &tg_object_meta_type),
@@ -118,7 +128,8 @@ static const struct tg_field class_spec_fields[] = {
     TG_FIELD_OBJ_LIST(struct tg_device_class_spec, config, "config", &tg_device_config_type),
     TG_FIELD_STR(struct tg_device_class_spec, extended_resource_name, "extendedResourceName"),
 };
-static const struct tg_type class_spec_type = TG_TYPE(struct tg_device_class_spec, class_spec_fields);
+static const struct tg_type class_spec_type =
+    TG_TYPE(struct tg_device_class_spec, class_spec_fields);
 
 static const struct tg_field class_fields[] = {
     TG_FIELD_OBJ(struct tg_device_class, metadata, "metadata", &tg_object_meta_type),
@@ -150,19 +161,22 @@ static const struct tg_field constraint_fields[] = {
     TG_FIELD_STR(struct tg_device_constraint, match_attribute, "matchAttribute"),
     TG_FIELD_STR(struct tg_device_constraint, distinct_attribute, "distinctAttribute"),
 };
-static const struct tg_type constraint_type = TG_TYPE(struct tg_device_constraint, constraint_fields);
+static const struct tg_type constraint_type =
+    TG_TYPE(struct tg_device_constraint, constraint_fields);
 
 static const struct tg_field device_claim_fields[] = {
     TG_FIELD_OBJ_LIST(struct tg_device_claim, requests, "requests", &request_type),
     TG_FIELD_OBJ_LIST(struct tg_device_claim, constraints, "constraints", &constraint_type),
     TG_FIELD_OBJ_LIST(struct tg_device_claim, config, "config", &tg_device_config_type),
 };
-static const struct tg_type device_claim_type = TG_TYPE(struct tg_device_claim, device_claim_fields);
+static const struct tg_type device_claim_type =
+    TG_TYPE(struct tg_device_claim, device_claim_fields);
 
 static const struct tg_field claim_spec_fields[] = {
     TG_FIELD_OBJ(struct tg_resource_claim_spec, devices, "devices", &device_claim_type),
 };
-static const struct tg_type claim_spec_type = TG_TYPE(struct tg_resource_claim_spec, claim_spec_fields);
+static const struct tg_type claim_spec_type =
+    TG_TYPE(struct tg_resource_claim_spec, claim_spec_fields);
 
 static const struct tg_field allocation_device_fields[] = {
     TG_FIELD_STR(struct tg_allocation_device, request, "request"),
@@ -172,17 +186,20 @@ static const struct tg_field allocation_device_fields[] = {
     TG_FIELD_BOOLEAN(struct tg_allocation_device, admin_access, "adminAccess"),
     TG_FIELD_OBJ_LIST(struct tg_allocation_device, tolerations, "tolerations", &tg_toleration_type),
     TG_FIELD_STR_LIST(struct tg_allocation_device, binding_conditions, "bindingConditions"),
-    TG_FIELD_STR_LIST(struct tg_allocation_device, binding_failure_conditions, "bindingFailureConditions"),
+    TG_FIELD_STR_LIST(struct tg_allocation_device, binding_failure_conditions,
+                      "bindingFailureConditions"),
     TG_FIELD_STR(struct tg_allocation_device, share_id, "shareID"),
     TG_FIELD_RAWJSON(struct tg_allocation_device, consumed_capacity, "consumedCapacity"),
 };
-const struct tg_type tg_allocation_device_type = TG_TYPE(struct tg_allocation_device, allocation_device_fields);
+const struct tg_type tg_allocation_device_type =
+    TG_TYPE(struct tg_allocation_device, allocation_device_fields);
 
 static const struct tg_field allocation_devices_fields[] = {
     TG_FIELD_OBJ_LIST(struct tg_allocation_devices, results, "results", &tg_allocation_device_type),
     TG_FIELD_OBJ_LIST(struct tg_allocation_devices, config, "config", &tg_device_config_type),
 };
-static const struct tg_type allocation_devices_type = TG_TYPE(struct tg_allocation_devices, allocation_devices_fields);
+static const struct tg_type allocation_devices_type =
+    TG_TYPE(struct tg_allocation_devices, allocation_devices_fields);
 
 static const struct tg_field allocation_fields[] = {
     TG_FIELD_STR(struct tg_allocation, allocation_timestamp, "allocationTimestamp"),
@@ -197,14 +214,17 @@ static const struct tg_field consumer_fields[] = {
     TG_FIELD_STR(struct tg_consumer_reference, name, "name"),
     TG_FIELD_STR(struct tg_consumer_reference, uid, "uid"),
 };
-const struct tg_type tg_consumer_reference_type = TG_TYPE(struct tg_consumer_reference, consumer_fields);
+const struct tg_type tg_consumer_reference_type =
+    TG_TYPE(struct tg_consumer_reference, consumer_fields);
 
 static const struct tg_field claim_status_fields[] = {
     TG_FIELD_OBJ(struct tg_resource_claim_status, allocation, "allocation", &tg_allocation_type),
-    TG_FIELD_OBJ_LIST(struct tg_resource_claim_status, reserved_for, "reservedFor", &tg_consumer_reference_type),
+    TG_FIELD_OBJ_LIST(struct tg_resource_claim_status, reserved_for, "reservedFor",
+                      &tg_consumer_reference_type),
     TG_FIELD_RAWJSON(struct tg_resource_claim_status, devices, "devices"),
 };
-static const struct tg_type claim_status_type = TG_TYPE(struct tg_resource_claim_status, claim_status_fields);
+static const struct tg_type claim_status_type =
+    TG_TYPE(struct tg_resource_claim_status, claim_status_fields);
 
 static const struct tg_field claim_fields[] = {
     TG_FIELD_OBJ(struct tg_resource_claim, metadata, "metadata", &tg_object_meta_type),
@@ -214,32 +234,39 @@ static const struct tg_field claim_fields[] = {
 const struct tg_type tg_resource_claim_type = TG_TYPE(struct tg_resource_claim, claim_fields);
 
 static const struct tg_field template_spec_fields[] = {
-    TG_FIELD_OBJ(struct tg_resource_claim_template_spec, metadata, "metadata", &tg_object_meta_type),
+    TG_FIELD_OBJ(struct tg_resource_claim_template_spec, metadata, "metadata",
+                 &tg_object_meta_type),
     TG_FIELD_OBJ(struct tg_resource_claim_template_spec, spec, "spec", &claim_spec_type),
 };
-static const struct tg_type template_spec_type = TG_TYPE(struct tg_resource_claim_template_spec, template_spec_fields);
+static const struct tg_type template_spec_type =
+    TG_TYPE(struct tg_resource_claim_template_spec, template_spec_fields);
 
 static const struct tg_field template_fields[] = {
     TG_FIELD_OBJ(struct tg_resource_claim_template, metadata, "metadata", &tg_object_meta_type),
     TG_FIELD_OBJ(struct tg_resource_claim_template, spec, "spec", &template_spec_type),
 };
-const struct tg_type tg_resource_claim_template_type = TG_TYPE(struct tg_resource_claim_template, template_fields);
+const struct tg_type tg_resource_claim_template_type =
+    TG_TYPE(struct tg_resource_claim_template, template_fields);
 
 static const struct tg_field taint_selector_fields[] = {
     TG_FIELD_STR(struct tg_device_taint_selector, driver, "driver"),
     TG_FIELD_STR(struct tg_device_taint_selector, pool, "pool"),
     TG_FIELD_STR(struct tg_device_taint_selector, device, "device"),
 };
-static const struct tg_type taint_selector_type = TG_TYPE(struct tg_device_taint_selector, taint_selector_fields);
+static const struct tg_type taint_selector_type =
+    TG_TYPE(struct tg_device_taint_selector, taint_selector_fields);
 
 static const struct tg_field taint_rule_spec_fields[] = {
-    TG_FIELD_OBJ(struct tg_device_taint_rule_spec, device_selector, "deviceSelector", &taint_selector_type),
+    TG_FIELD_OBJ(struct tg_device_taint_rule_spec, device_selector, "deviceSelector",
+                 &taint_selector_type),
     TG_FIELD_OBJ(struct tg_device_taint_rule_spec, taint, "taint", &tg_taint_type),
 };
-static const struct tg_type taint_rule_spec_type = TG_TYPE(struct tg_device_taint_rule_spec, taint_rule_spec_fields);
+static const struct tg_type taint_rule_spec_type =
+    TG_TYPE(struct tg_device_taint_rule_spec, taint_rule_spec_fields);
 
 static const struct tg_field taint_rule_fields[] = {
     TG_FIELD_OBJ(struct tg_device_taint_rule, metadata, "metadata", &tg_object_meta_type),
     TG_FIELD_OBJ(struct tg_device_taint_rule, spec, "spec", &taint_rule_spec_type),
 };
-const struct tg_type tg_device_taint_rule_type = TG_TYPE(struct tg_device_taint_rule, taint_rule_fields);
+const struct tg_type tg_device_taint_rule_type =
+    TG_TYPE(struct tg_device_taint_rule, taint_rule_fields);

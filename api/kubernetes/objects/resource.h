@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resource.k8s.io/v1: ResourceSlice, ResourceClaim, ResourceClaimTemplate, DeviceClass, DeviceTaintRule.
- * Field names and limits: Kubernetes API types, versions 1.34 to 1.37.
+ * resource.k8s.io/v1: ResourceSlice, ResourceClaim, ResourceClaimTemplate, DeviceClass,
+ * DeviceTaintRule. Field names and limits: Kubernetes API types, versions 1.34 to 1.37.
  */
 #ifndef TG_KUBERNETES_OBJECTS_RESOURCE_H
 #define TG_KUBERNETES_OBJECTS_RESOURCE_H
@@ -203,8 +203,9 @@ struct tg_device_taint_rule {
     struct tg_device_taint_rule_spec *spec;
 };
 
-extern const struct tg_type tg_resource_slice_type, tg_device_type, tg_device_class_type, tg_resource_claim_type,
-    tg_resource_claim_template_type, tg_device_taint_rule_type, tg_allocation_type, tg_taint_type, tg_toleration_type,
-    tg_device_config_type, tg_allocation_device_type, tg_resource_slice_spec_type, tg_consumer_reference_type;
+extern const struct tg_type tg_resource_slice_type, tg_device_type, tg_device_class_type,
+    tg_resource_claim_type, tg_resource_claim_template_type, tg_device_taint_rule_type,
+    tg_allocation_type, tg_taint_type, tg_toleration_type, tg_device_config_type,
+    tg_allocation_device_type, tg_resource_slice_spec_type, tg_consumer_reference_type;
 
 #endif

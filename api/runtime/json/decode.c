@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens go straight into structs: a stack of open objects, lists and maps, and no tree. Lists and maps grow in heap
- * memory, one buffer a level, and are copied into the arena once their size is known. */
+/* Tokens go straight into structs: a stack of open objects, lists and maps, and no tree. Lists and
+ * maps grow in heap memory, one buffer a level, and are copied into the arena once their size is
+ * known. */
 #include "api/runtime/json/decode.h"
 
 #include <assert.h>
@@ -45,10 +46,10 @@ struct decoder {
     unsigned depth;
     struct frame frames[TG_JSON_MAX_DEPTH];
     struct scratch scratch[TG_JSON_MAX_DEPTH];
-    size_t growing; /* bytes of items in scratch memory */
-    unsigned skip;     /* open objects and arrays of a value that is skipped or kept as text */
-    size_t raw_start;  /* of the value that is kept as text */
-    const char **raw;  /* where its text goes; NULL if it is skipped */
+    size_t growing;   /* bytes of items in scratch memory */
+    unsigned skip;    /* open objects and arrays of a value that is skipped or kept as text */
+    size_t raw_start; /* of the value that is kept as text */
+    const char **raw; /* where its text goes; NULL if it is skipped */
 };
 
 /* Where the next value goes. */
@@ -57,13 +58,14 @@ struct place {
     const struct tg_field *field; /* NULL: the document itself */
     const struct tg_type *type;   /* of an object */
     char *slot;                   /* NULL: nowhere, it is skipped */
-    bool item;                    /* of a list or map: objects lie in the slot itself, null is refused */
+    bool item; /* of a list or map: objects lie in the slot itself, null is refused */
 };
 
 static int no_memory(const struct tg_json_reader *reader, struct tg_error *err)
 {
-    return tg_json_too_large(err, tg_json_reader_refuse(reader, err, TG_RESOURCE_EXHAUSTED,
-                                                        "the document needs more memory than it may use"));
+    return tg_json_too_large(
+        err, tg_json_reader_refuse(reader, err, TG_RESOURCE_EXHAUSTED,
+                                   "the document needs more memory than it may use"));
 }
 
 static int mismatch(const struct tg_json_reader *reader, const struct tg_json_event *event,
@@ -116,7 +118,8 @@ static int on_key(struct decoder *decoder, const struct tg_json_reader *reader,
         return 0;
     }
     if (event->has_nul)
-        return tg_json_reader_refuse(reader, err, TG_INVALID_ARGUMENT, "a key with a NUL character");
+        return tg_json_reader_refuse(reader, err, TG_INVALID_ARGUMENT,
+                                     "a key with a NUL character");
     frame->key = tg_arena_strndup(decoder->arena, event->text, event->n);
     return frame->key == NULL ? no_memory(reader, err) : 0;
 }
@@ -141,7 +144,8 @@ static char *push_item(struct decoder *decoder, struct frame *frame, size_t size
     return item;
 }
 
-/* Hands the items to the arena. The scratch memory stays for the next list of this level unless it is large. */
+/* Hands the items to the arena. The scratch memory stays for the next list of this level unless it
+ * is large. */
 static void *keep_items(struct decoder *decoder, const struct frame *frame, size_t size)
 {
     struct scratch *scratch = &decoder->scratch[decoder->depth];
@@ -157,8 +161,8 @@ static void *keep_items(struct decoder *decoder, const struct frame *frame, size
     return items;
 }
 
-static int find_place(struct decoder *decoder, const struct tg_json_reader *reader, struct place *ret,
-                      struct tg_error *err)
+static int find_place(struct decoder *decoder, const struct tg_json_reader *reader,
+                      struct place *ret, struct tg_error *err)
 {
     struct frame *frame;
     struct tg_field_layout layout;
@@ -166,7 +170,10 @@ static int find_place(struct decoder *decoder, const struct tg_json_reader *read
     char *item;
 
     if (decoder->depth == 0) {
-        *ret = (struct place){.kind = TG_FIELD_OBJECT, .type = decoder->root_type, .slot = decoder->root, .item = true};
+        *ret = (struct place){.kind = TG_FIELD_OBJECT,
+                              .type = decoder->root_type,
+                              .slot = decoder->root,
+                              .item = true};
         return 0;
     }
     frame = &decoder->frames[decoder->depth - 1];
@@ -209,8 +216,8 @@ static int store_text(struct decoder *decoder, const struct tg_json_reader *read
     return 0;
 }
 
-static int store_int(const struct tg_json_reader *reader, const struct tg_json_event *event, char *slot,
-                     struct tg_error *err)
+static int store_int(const struct tg_json_reader *reader, const struct tg_json_event *event,
+                     char *slot, struct tg_error *err)
 {
     struct tg_opt_int value = {.set = true};
     int n = event->n < 40 ? (int)event->n : 40;
@@ -225,17 +232,18 @@ static int store_int(const struct tg_json_reader *reader, const struct tg_json_e
 static const char *wanted_name(enum tg_field_kind kind)
 {
     static const char *const names[] = {
-        [TG_FIELD_STRING] = "a string",  [TG_FIELD_BOOL] = "a boolean",
-        [TG_FIELD_INT] = "an integer",   [TG_FIELD_OBJECT] = "an object",
-        [TG_FIELD_RAW] = "a value",      [TG_FIELD_SCALAR_TEXT] = "a string or a number",
-        [TG_FIELD_LIST] = "an array",    [TG_FIELD_MAP] = "an object",
+        [TG_FIELD_STRING] = "a string", [TG_FIELD_BOOL] = "a boolean",
+        [TG_FIELD_INT] = "an integer",  [TG_FIELD_OBJECT] = "an object",
+        [TG_FIELD_RAW] = "a value",     [TG_FIELD_SCALAR_TEXT] = "a string or a number",
+        [TG_FIELD_LIST] = "an array",   [TG_FIELD_MAP] = "an object",
     };
 
     return names[kind];
 }
 
 static int store_scalar(struct decoder *decoder, const struct tg_json_reader *reader,
-                        const struct tg_json_event *event, const struct place *place, struct tg_error *err)
+                        const struct tg_json_event *event, const struct place *place,
+                        struct tg_error *err)
 {
     bool string = event->kind == TG_JSON_EVENT_STRING;
     bool number = event->kind == TG_JSON_EVENT_NUMBER;
@@ -319,14 +327,16 @@ static int on_begin(struct decoder *decoder, const struct tg_json_reader *reader
             mark_seen(decoder);
         return 0;
     }
-    if (array ? place.kind != TG_FIELD_LIST : place.kind != TG_FIELD_OBJECT && place.kind != TG_FIELD_MAP)
+    if (array ? place.kind != TG_FIELD_LIST
+              : place.kind != TG_FIELD_OBJECT && place.kind != TG_FIELD_MAP)
         return mismatch(reader, event, wanted_name(place.kind), err);
     mark_seen(decoder);
     if (place.kind == TG_FIELD_OBJECT)
         return begin_object(decoder, reader, &place, err);
-    decoder->frames[decoder->depth++] = (struct frame){.kind = array ? FRAME_LIST : FRAME_MAP,
-                                                       .field = place.field,
-                                                       .list = (struct tg_list *)(void *)place.slot};
+    decoder->frames[decoder->depth++] =
+        (struct frame){.kind = array ? FRAME_LIST : FRAME_MAP,
+                       .field = place.field,
+                       .list = (struct tg_list *)(void *)place.slot};
     return 0;
 }
 
@@ -335,8 +345,8 @@ static int end_skipped(struct decoder *decoder, const struct tg_json_reader *rea
 {
     if (--decoder->skip > 0 || decoder->raw == NULL)
         return 0;
-    return store_text(decoder, reader, (char *)(void *)decoder->raw, decoder->text + decoder->raw_start,
-                      event->end - decoder->raw_start, err);
+    return store_text(decoder, reader, (char *)(void *)decoder->raw,
+                      decoder->text + decoder->raw_start, event->end - decoder->raw_start, err);
 }
 
 static int check_required(const struct tg_json_reader *reader, const struct frame *frame,
@@ -352,7 +362,8 @@ static int check_required(const struct tg_json_reader *reader, const struct fram
     return 0;
 }
 
-static int on_end(struct decoder *decoder, const struct tg_json_reader *reader, struct tg_error *err)
+static int on_end(struct decoder *decoder, const struct tg_json_reader *reader,
+                  struct tg_error *err)
 {
     struct frame *frame = &decoder->frames[decoder->depth - 1];
     void *items;
@@ -367,11 +378,12 @@ static int on_end(struct decoder *decoder, const struct tg_json_reader *reader, 
     return 0;
 }
 
-static int on_event(void *data, const struct tg_json_reader *reader, const struct tg_json_event *event,
-                    struct tg_error *err)
+static int on_event(void *data, const struct tg_json_reader *reader,
+                    const struct tg_json_event *event, struct tg_error *err)
 {
     struct decoder *decoder = data;
-    bool begin = event->kind == TG_JSON_EVENT_BEGIN_OBJECT || event->kind == TG_JSON_EVENT_BEGIN_ARRAY;
+    bool begin =
+        event->kind == TG_JSON_EVENT_BEGIN_OBJECT || event->kind == TG_JSON_EVENT_BEGIN_ARRAY;
     bool end = event->kind == TG_JSON_EVENT_END_OBJECT || event->kind == TG_JSON_EVENT_END_ARRAY;
 
     if (decoder->skip > 0) {
@@ -389,8 +401,8 @@ static int on_event(void *data, const struct tg_json_reader *reader, const struc
     return on_scalar(decoder, reader, event, err);
 }
 
-int tg_json_decode(const struct tg_type *type, const char *data, size_t n, void *target, struct tg_arena *arena,
-                   struct tg_error *err)
+int tg_json_decode(const struct tg_type *type, const char *data, size_t n, void *target,
+                   struct tg_arena *arena, struct tg_error *err)
 {
     struct decoder decoder = {.text = data, .arena = arena, .root_type = type, .root = target};
     int rc = tg_json_read(data, n, on_event, &decoder, err);
@@ -400,15 +412,16 @@ int tg_json_decode(const struct tg_type *type, const char *data, size_t n, void 
     return rc;
 }
 
-int tg_json_decode_new(const struct tg_type *type, const char *data, size_t n, struct tg_arena *arena, void **ret,
-                       struct tg_error *err)
+int tg_json_decode_new(const struct tg_type *type, const char *data, size_t n,
+                       struct tg_arena *arena, void **ret, struct tg_error *err)
 {
     void *object = tg_arena_alloc(arena, type->size);
     int rc;
 
     if (object == NULL)
-        return tg_json_too_large(err, tg_error_set(err, TG_RESOURCE_EXHAUSTED,
-                                                   "the document needs more memory than it may use"));
+        return tg_json_too_large(err,
+                                 tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                              "the document needs more memory than it may use"));
     rc = tg_json_decode(type, data, n, object, arena, err);
     if (rc == 0)
         *ret = object;

@@ -15,12 +15,14 @@ struct int_item {
 static struct tg_field_layout map_layout(const struct tg_field *field)
 {
     if (field->item == TG_FIELD_BOOL)
-        return (struct tg_field_layout){sizeof(struct bool_item), offsetof(struct bool_item, value)};
+        return (struct tg_field_layout){sizeof(struct bool_item),
+                                        offsetof(struct bool_item, value)};
     if (field->item == TG_FIELD_INT)
         return (struct tg_field_layout){sizeof(struct int_item), offsetof(struct int_item, value)};
     if (field->item == TG_FIELD_OBJECT)
         return (struct tg_field_layout){field->keyed_size, field->keyed_offset};
-    return (struct tg_field_layout){sizeof(struct tg_string_pair), offsetof(struct tg_string_pair, value)};
+    return (struct tg_field_layout){sizeof(struct tg_string_pair),
+                                    offsetof(struct tg_string_pair, value)};
 }
 
 struct tg_field_layout tg_field_item_layout(const struct tg_field *field)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tokens of a document, one call each: what decoder, tree and list stream are built on. Private to this folder.
+ * The tokens of a document, one call each: what decoder, tree and list stream are built on. Private
+ * to this folder.
  *
- * Behind it is yajl's stream parser; reader.c is the only file that includes it. What yajl lets pass and the reader
- * refuses: invalid UTF-8 (yajl takes overlong forms and surrogates), lone surrogates in escapes (yajl turns them
- * into '?'), duplicate keys, and nesting deeper than TG_JSON_MAX_DEPTH.
+ * Behind it is yajl's stream parser; reader.c is the only file that includes it. What yajl lets
+ * pass and the reader refuses: invalid UTF-8 (yajl takes overlong forms and surrogates), lone
+ * surrogates in escapes (yajl turns them into '?'), duplicate keys, and nesting deeper than
+ * TG_JSON_MAX_DEPTH.
  */
 #ifndef TG_RUNTIME_JSON_READER_H
 #define TG_RUNTIME_JSON_READER_H
@@ -33,9 +35,11 @@ struct tg_json_event {
     enum tg_json_event_kind kind;
     bool boolean;
     bool has_nul;     /* a string or key with \u0000 in it: no C string can hold it */
-    const char *text; /* number as written; string or key decoded; n bytes without a NUL, gone after the call */
+    const char *text; /* number as written; string or key decoded; n bytes without a NUL, gone after
+                         the call */
     size_t n;
-    size_t start, end; /* of the token in the whole input; start is only known for whole documents and for { and [ */
+    size_t start, end; /* of the token in the whole input; start is only known for whole documents
+                          and for { and [ */
 };
 
 struct tg_json_reader;
@@ -44,19 +48,24 @@ typedef int (*tg_json_event_fn)(void *data, const struct tg_json_reader *reader,
                                 const struct tg_json_event *event, struct tg_error *err);
 
 /* Reads one whole document. */
-int tg_json_read(const char *text, size_t n, tg_json_event_fn on_event, void *data, struct tg_error *err);
+int tg_json_read(const char *text, size_t n, tg_json_event_fn on_event, void *data,
+                 struct tg_error *err);
 
-/* The same in chunks. Keys are compared in the outermost `key_depth` levels only; paths are unknown; lone surrogates are
- * not looked for: whoever reads the parts as documents of their own checks those. */
-struct tg_json_reader *tg_json_reader_new(tg_json_event_fn on_event, void *data, unsigned key_depth);
+/* The same in chunks. Keys are compared in the outermost `key_depth` levels only; paths are
+ * unknown; lone surrogates are not looked for: whoever reads the parts as documents of their own
+ * checks those. */
+struct tg_json_reader *tg_json_reader_new(tg_json_event_fn on_event, void *data,
+                                          unsigned key_depth);
 void tg_json_reader_free(struct tg_json_reader *reader);
-int tg_json_reader_feed(struct tg_json_reader *reader, const char *chunk, size_t n, struct tg_error *err);
+int tg_json_reader_feed(struct tg_json_reader *reader, const char *chunk, size_t n,
+                        struct tg_error *err);
 /* An error if the document is not complete. */
 int tg_json_reader_end(struct tg_json_reader *reader, struct tg_error *err);
 
 /* As tg_error_set, with the JSON path of the current value and ": " before the message. */
-int tg_json_reader_refuse(const struct tg_json_reader *reader, struct tg_error *err, enum tg_code code,
-                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+int tg_json_reader_refuse(const struct tg_json_reader *reader, struct tg_error *err,
+                          enum tg_code code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Open objects and arrays. BEGIN counts its own, END does not. */
 unsigned tg_json_reader_depth(const struct tg_json_reader *reader);
 /* "a string", "an object", ... */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds struct tg_json trees from tokens; the reader of JSON and the one of YAML use it. Children gather in heap memory
- * and are copied into the arena when their parent closes. */
+/* Builds struct tg_json trees from tokens; the reader of JSON and the one of YAML use it. Children
+ * gather in heap memory and are copied into the arena when their parent closes. */
 #ifndef TG_RUNTIME_JSON_TREE_H
 #define TG_RUNTIME_JSON_TREE_H
 
@@ -24,9 +24,11 @@ struct tg_json_tree {
 
 void tg_json_tree_init(struct tg_json_tree *tree, struct tg_arena *arena);
 void tg_json_tree_done(struct tg_json_tree *tree);
-/* Each returns 0, or -1 when the arena is exhausted. Nesting deeper than 64 is the caller's to refuse. */
+/* Each returns 0, or -1 when the arena is exhausted. Nesting deeper than 64 is the caller's to
+ * refuse. */
 int tg_json_tree_key(struct tg_json_tree *tree, const char *key, size_t n);
-/* The new value, to be filled in (its place is set); NULL when the arena is exhausted. Arrays and objects stay open. */
+/* The new value, to be filled in (its place is set); NULL when the arena is exhausted. Arrays and
+ * objects stay open. */
 struct tg_json *tg_json_tree_add(struct tg_json_tree *tree, enum tg_json_kind kind);
 int tg_json_tree_end(struct tg_json_tree *tree);
 

@@ -15,12 +15,9 @@
 static enum tg_json_kind kind_of(enum tg_json_event_kind kind)
 {
     static const enum tg_json_kind kinds[] = {
-        [TG_JSON_EVENT_NULL] = TG_JSON_NULL,
-        [TG_JSON_EVENT_BOOL] = TG_JSON_BOOL,
-        [TG_JSON_EVENT_NUMBER] = TG_JSON_NUMBER,
-        [TG_JSON_EVENT_STRING] = TG_JSON_STRING,
-        [TG_JSON_EVENT_BEGIN_OBJECT] = TG_JSON_OBJECT,
-        [TG_JSON_EVENT_BEGIN_ARRAY] = TG_JSON_ARRAY,
+        [TG_JSON_EVENT_NULL] = TG_JSON_NULL,           [TG_JSON_EVENT_BOOL] = TG_JSON_BOOL,
+        [TG_JSON_EVENT_NUMBER] = TG_JSON_NUMBER,       [TG_JSON_EVENT_STRING] = TG_JSON_STRING,
+        [TG_JSON_EVENT_BEGIN_OBJECT] = TG_JSON_OBJECT, [TG_JSON_EVENT_BEGIN_ARRAY] = TG_JSON_ARRAY,
     };
 
     return kinds[kind];
@@ -41,8 +38,8 @@ static int add_value(struct tg_json_tree *tree, const struct tg_json_event *even
     return 0;
 }
 
-static int on_event(void *data, const struct tg_json_reader *reader, const struct tg_json_event *event,
-                    struct tg_error *err)
+static int on_event(void *data, const struct tg_json_reader *reader,
+                    const struct tg_json_event *event, struct tg_error *err)
 {
     struct tg_json_tree *tree = data;
     int rc;
@@ -58,11 +55,13 @@ static int on_event(void *data, const struct tg_json_reader *reader, const struc
         rc = add_value(tree, event);
     if (rc == 0)
         return 0;
-    return tg_json_too_large(err, tg_json_reader_refuse(reader, err, TG_RESOURCE_EXHAUSTED,
-                                                        "the document needs more memory than it may use"));
+    return tg_json_too_large(
+        err, tg_json_reader_refuse(reader, err, TG_RESOURCE_EXHAUSTED,
+                                   "the document needs more memory than it may use"));
 }
 
-int tg_json_parse(const char *data, size_t n, struct tg_arena *arena, struct tg_json **ret, struct tg_error *err)
+int tg_json_parse(const char *data, size_t n, struct tg_arena *arena, struct tg_json **ret,
+                  struct tg_error *err)
 {
     struct tg_json_tree tree;
     int rc;

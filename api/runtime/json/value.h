@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Free-form JSON as a tree in an arena. Objects keep the order of their keys. Numbers keep their text. */
+/* Free-form JSON as a tree in an arena. Objects keep the order of their keys. Numbers keep their
+ * text. */
 #ifndef TG_RUNTIME_JSON_VALUE_H
 #define TG_RUNTIME_JSON_VALUE_H
 
@@ -11,7 +12,14 @@
 #include "api/runtime/base/buf.h"
 #include "api/runtime/base/error.h"
 
-enum tg_json_kind { TG_JSON_NULL, TG_JSON_BOOL, TG_JSON_NUMBER, TG_JSON_STRING, TG_JSON_ARRAY, TG_JSON_OBJECT };
+enum tg_json_kind {
+    TG_JSON_NULL,
+    TG_JSON_BOOL,
+    TG_JSON_NUMBER,
+    TG_JSON_STRING,
+    TG_JSON_ARRAY,
+    TG_JSON_OBJECT
+};
 
 struct tg_json {
     enum tg_json_kind kind;
@@ -23,9 +31,11 @@ struct tg_json {
     int line, column;  /* where it stood (YAML input), 0 if unknown */
 };
 
-/* Parses exactly one value. Refused, with the JSON path in err: depth > 64, duplicate keys, bad UTF-8, comments, NUL in
- * strings, trailing bytes, budget of the arena exhausted (TG_RESOURCE_EXHAUSTED). */
-int tg_json_parse(const char *data, size_t n, struct tg_arena *arena, struct tg_json **ret, struct tg_error *err);
+/* Parses exactly one value. Refused, with the JSON path in err: depth > 64, duplicate keys, bad
+ * UTF-8, comments, NUL in strings, trailing bytes, budget of the arena exhausted
+ * (TG_RESOURCE_EXHAUSTED). */
+int tg_json_parse(const char *data, size_t n, struct tg_arena *arena, struct tg_json **ret,
+                  struct tg_error *err);
 
 /* Member of an object; NULL if v is NULL, no object, or has no such key. */
 const struct tg_json *tg_json_get(const struct tg_json *v, const char *key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON text, byte for byte as Go's encoding/json writes it: yajl's generator escapes less (<, >, &, U+2028, U+2029), and
- * the API server compares raw bytes of what is immutable. */
+/* JSON text, byte for byte as Go's encoding/json writes it: yajl's generator escapes less (<, >, &,
+ * U+2028, U+2029), and the API server compares raw bytes of what is immutable. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -15,9 +15,8 @@
 static const char *escape_of(unsigned char c)
 {
     static const char *const escapes[] = {
-        ['"'] = "\\\"", ['\\'] = "\\\\", ['\b'] = "\\b", ['\f'] = "\\f",
-        ['\n'] = "\\n", ['\r'] = "\\r",  ['\t'] = "\\t", ['<'] = "",
-        ['>'] = "",     ['&'] = "",
+        ['"'] = "\\\"", ['\\'] = "\\\\", ['\b'] = "\\b", ['\f'] = "\\f", ['\n'] = "\\n",
+        ['\r'] = "\\r", ['\t'] = "\\t",  ['<'] = "",     ['>'] = "",     ['&'] = "",
     };
 
     if (c < TG_ARRAY_SIZE(escapes) && escapes[c] != NULL)
@@ -207,6 +206,7 @@ int tg_jw_finish(struct tg_json_writer *w, struct tg_error *err)
         return tg_error_set(err, TG_INVALID_ARGUMENT, "a raw value of the object is not JSON");
     if (!w->out->failed)
         return 0;
-    return tg_json_too_large(err, tg_error_set(err, TG_RESOURCE_EXHAUSTED,
-                                               "the JSON text is larger than %zu bytes", w->out->max));
+    return tg_json_too_large(err,
+                             tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                          "the JSON text is larger than %zu bytes", w->out->max));
 }

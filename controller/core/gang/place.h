@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a gang goes. A pure function of fleet and request: same input in any order, same plan. Bounded by steps,
- * never by time. Placement is all or none.
+ * Where a gang goes. A pure function of fleet and request: same input in any order, same plan.
+ * Bounded by steps, never by time. Placement is all or none.
  */
 #ifndef TG_CORE_GANG_PLACE_H
 #define TG_CORE_GANG_PLACE_H
 
 #include "controller/core/model/fleet.h"
 
-/* Pods that must share a node because they share claims; usually one pod. Of the claims those already allocated are left out
- * by the caller, who then fixes the node instead. */
+/* Pods that must share a node because they share claims; usually one pod. Of the claims those
+ * already allocated are left out by the caller, who then fixes the node instead. */
 struct tg_piece {
     const struct tg_pod *const *pods;
     size_t n_pods;
@@ -41,27 +41,35 @@ struct tg_placement {
     size_t n_pieces;
 };
 
-/* Stable reason codes; each is documented in controller/core/README.md. CamelCase: they are event reasons as well. */
+/* Stable reason codes; each is documented in controller/core/README.md. CamelCase: they are event
+ * reasons as well. */
 struct tg_no_place {
-    const char *reason; /* "InsufficientDevices", "FragmentedDevices", "NoDomain", "InsufficientNodeResources", "NoMatchingDevice", "NodesUnavailable", "GaveUp"... */
-    const char *text;   /* one or two sentences for a user: what is short, where it comes closest, who holds it */
+    const char *reason; /* "InsufficientDevices", "FragmentedDevices", "NoDomain",
+                           "InsufficientNodeResources", "NoMatchingDevice", "NodesUnavailable",
+                           "GaveUp"... */
+    const char *text; /* one or two sentences for a user: what is short, where it comes closest, who
+                         holds it */
     size_t members_short;      /* pieces without a place in the best attempt */
     size_t devices_per_member; /* of the first of them */
 };
 
-/* What of a claim this version cannot serve: TG_UNIMPLEMENTED with claim, field and what to do instead (All, firstAvailable,
- * adminAccess, constraints, capacity, selectors outside the subset...), TG_NOT_FOUND for an unknown class,
- * TG_FAILED_PRECONDITION for an unguarded class, TG_INVALID_ARGUMENT for one that mixes managed and unmanaged classes or asks for > 32 devices.
+/* What of a claim this version cannot serve: TG_UNIMPLEMENTED with claim, field and what to do
+ * instead (All, firstAvailable, adminAccess, constraints, capacity, selectors outside the
+ * subset...), TG_NOT_FOUND for an unknown class, TG_FAILED_PRECONDITION for an unguarded class,
+ * TG_INVALID_ARGUMENT for one that mixes managed and unmanaged classes or asks for > 32 devices.
  * *ret_managed: does any request use a class of ours? false with 0: not our business. */
-int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classes, const char *instance,
-                   const struct tg_resource_claim *claim, bool *ret_managed, struct tg_error *err);
-/* What of a pod placement cannot model (required inter-pod affinity, DoNotSchedule spread constraints, foreign schedulerName, volumes): TG_UNIMPLEMENTED,
- * named. A pinned pod cannot come back, so nothing is guessed. */
+int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classes,
+                   const char *instance, const struct tg_resource_claim *claim, bool *ret_managed,
+                   struct tg_error *err);
+/* What of a pod placement cannot model (required inter-pod affinity, DoNotSchedule spread
+ * constraints, foreign schedulerName, volumes): TG_UNIMPLEMENTED, named. A pinned pod cannot come
+ * back, so nothing is guessed. */
 int tg_pod_check(const struct tg_pod *pod, struct tg_error *err);
 
-/* 0 and *ret: placed. TG_UNAVAILABLE and *ret_why: cannot be placed now. Anything else: an error of the input (err).
- * Memory of results and scratch is the arena's. */
-int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request, struct tg_arena *arena,
-             struct tg_placement *ret, struct tg_no_place *ret_why, struct tg_error *err);
+/* 0 and *ret: placed. TG_UNAVAILABLE and *ret_why: cannot be placed now. Anything else: an error of
+ * the input (err). Memory of results and scratch is the arena's. */
+int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
+             struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
+             struct tg_error *err);
 
 #endif

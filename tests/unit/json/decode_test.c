@@ -55,7 +55,10 @@ static const struct tg_field thing_fields[] = {
      .item = TG_FIELD_INT,
      .offset = offsetof(struct thing, numbers),
      .max_items = 3},
-    {.name = "raws", .kind = TG_FIELD_LIST, .item = TG_FIELD_RAW, .offset = offsetof(struct thing, raws)},
+    {.name = "raws",
+     .kind = TG_FIELD_LIST,
+     .item = TG_FIELD_RAW,
+     .offset = offsetof(struct thing, raws)},
     TG_FIELD_STR_MAP(struct thing, labels, "labels"),
     TG_FIELD_TEXT_MAP(struct thing, capacity, "capacity"),
     TG_FIELD_OBJ_MAP(struct thing, by_name, "byName", struct keyed_part, &part_type),
@@ -100,7 +103,8 @@ static struct thing *decode(const char *json)
     return thing;
 }
 
-static void assert_refused_n(const struct tg_type *type, const char *json, size_t n, const char *message)
+static void assert_refused_n(const struct tg_type *type, const char *json, size_t n,
+                             const char *message)
 {
     struct tg_error err = TG_ERROR_INIT;
     void *thing = NULL;
@@ -174,7 +178,8 @@ static void test_null_is_absent_and_empty_is_told_from_absent(void **state)
 static void test_raw_values_keep_every_byte(void **state)
 {
     (void)state;
-    struct thing *t = decode("{\"raw\" :\t{ \"b\" : [1.50, \"\\u003c\\/\\u0000\"] ,\"a\":{} } , \"raws\":[ 1e3 ,\"x\\n\",null,"
+    struct thing *t = decode("{\"raw\" :\t{ \"b\" : [1.50, \"\\u003c\\/\\u0000\"] ,\"a\":{} } , "
+                             "\"raws\":[ 1e3 ,\"x\\n\",null,"
                              "[ ],{\"k\" :1}, true]}");
 
     assert_string_equal(t->raw, "{ \"b\" : [1.50, \"\\u003c\\/\\u0000\"] ,\"a\":{} }");
@@ -191,8 +196,9 @@ static void test_raw_values_keep_every_byte(void **state)
 static void test_unknown_fields_are_skipped_with_all_they_hold(void **state)
 {
     (void)state;
-    struct thing *t = decode("{\"x\":{\"name\":\"no\",\"parts\":[{\"a\":[[]]}]},\"y\":[1,[2]],\"z\":1e400,"
-                             "\"nul\":\"\\u0000\",\"name\":\"yes\",\"w\":{}}");
+    struct thing *t =
+        decode("{\"x\":{\"name\":\"no\",\"parts\":[{\"a\":[[]]}]},\"y\":[1,[2]],\"z\":1e400,"
+               "\"nul\":\"\\u0000\",\"name\":\"yes\",\"w\":{}}");
 
     assert_string_equal(t->name, "yes");
     assert_int_equal(t->parts.n, 0);
@@ -201,11 +207,14 @@ static void test_unknown_fields_are_skipped_with_all_they_hold(void **state)
 static void test_errors_name_the_path(void **state)
 {
     (void)state;
-    assert_refused("{\"parts\":[{},{\"name\":1}]}", "parts[1].name: expected a string, found a number");
+    assert_refused("{\"parts\":[{},{\"name\":1}]}",
+                   "parts[1].name: expected a string, found a number");
     assert_refused("{\"parts\":[{},[]]}", "parts[1]: expected an object, found an array");
     assert_refused("{\"parts\":{}}", "parts: expected an array, found an object");
-    assert_refused("{\"labels\":{\"a/b\":true}}", "labels[\"a/b\"]: expected a string, found a boolean");
-    assert_refused("{\"byName\":{\"x\":{\"weight\":\"1\"}}}", "byName.x.weight: expected an integer, found a string");
+    assert_refused("{\"labels\":{\"a/b\":true}}",
+                   "labels[\"a/b\"]: expected a string, found a boolean");
+    assert_refused("{\"byName\":{\"x\":{\"weight\":\"1\"}}}",
+                   "byName.x.weight: expected an integer, found a string");
     assert_refused("{\"on\":\"true\"}", "on: expected a boolean, found a string");
     assert_refused("{\"quantity\":{}}", "quantity: expected a string or a number, found an object");
     assert_refused("{\"tags\":[\"a\",null]}", "tags[1]: expected a string, found null");
@@ -220,7 +229,8 @@ static void test_integers_are_exact_or_refused(void **state)
     (void)state;
     assert_int_equal(decode("{\"count\":9223372036854775807}")->count.value, INT64_MAX);
     assert_int_equal(decode("{\"count\":-0}")->count.value, 0);
-    assert_refused("{\"count\":9223372036854775808}", "count: expected an integer of 64 bits, found 9223372036854775808");
+    assert_refused("{\"count\":9223372036854775808}",
+                   "count: expected an integer of 64 bits, found 9223372036854775808");
     assert_refused("{\"count\":1.0}", "count: expected an integer");
     assert_refused("{\"count\":1e3}", "count: expected an integer");
     assert_refused("{\"count\":\"1\"}", "count: expected an integer, found a string");
@@ -232,7 +242,8 @@ static void test_duplicate_keys_are_refused_wherever_they_are(void **state)
     assert_refused("{\"name\":\"a\",\"name\":\"b\"}", "duplicate key \"name\"");
     assert_refused("{\"name\":\"a\",\"n\\u0061me\":\"b\"}", "key twice");
     assert_refused("{\"part\":{\"weight\":1,\"weight\":2}}", "part: duplicate key \"weight\"");
-    assert_refused("{\"labels\":{\"a\":\"1\",\"b\":\"1\",\"a\":\"2\"}}", "labels: duplicate key \"a\"");
+    assert_refused("{\"labels\":{\"a\":\"1\",\"b\":\"1\",\"a\":\"2\"}}",
+                   "labels: duplicate key \"a\"");
     assert_refused("{\"x\":[{\"q\":{\"r\":1,\"r\":1}}]}", "x[0].q: duplicate key \"r\"");
     assert_refused("{\"raw\":{\"r\":1,\"r\":1}}", "raw: duplicate key \"r\"");
     assert_refused("{\"x\":1,\"x\":1}", "duplicate key \"x\"");
@@ -254,10 +265,29 @@ static void test_duplicates_in_large_objects_are_found(void **state)
 static void test_what_is_no_json_is_refused(void **state)
 {
     static const char *const documents[] = {
-        "",        " ",          "{",           "{}{}",         "{} x",      "{\"a\":1,}",
-        "{'a':1}", "{\"a\":01}", "{\"a\":+1}",  "{\"a\":1.}",   "{\"a\":.5}", "{\"a\":NaN}",
-        "{\"a\":tru}", "{\"a\":[1,]}", "{\"a\" 1}", "{a:1}", "{\"a\":/**/1}", "// x\n{}",
-        "{\"a\":\"\x01\"}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":1}}", "\xef\xbb\xbf{}",
+        "",
+        " ",
+        "{",
+        "{}{}",
+        "{} x",
+        "{\"a\":1,}",
+        "{'a':1}",
+        "{\"a\":01}",
+        "{\"a\":+1}",
+        "{\"a\":1.}",
+        "{\"a\":.5}",
+        "{\"a\":NaN}",
+        "{\"a\":tru}",
+        "{\"a\":[1,]}",
+        "{\"a\" 1}",
+        "{a:1}",
+        "{\"a\":/**/1}",
+        "// x\n{}",
+        "{\"a\":\"\x01\"}",
+        "{\"a\":\"\\x\"}",
+        "{\"a\":\"\\u12g4\"}",
+        "{\"a\":1}}",
+        "\xef\xbb\xbf{}",
     };
 
     (void)state;
@@ -269,10 +299,17 @@ static void test_what_is_no_json_is_refused(void **state)
 static void test_bad_text_is_refused_even_where_it_is_skipped(void **state)
 {
     static const char *const texts[] = {
-        "\xff", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3", "\xf8\x88\x80\x80\x80",
+        "\xff",
+        "\xc0\x80",
+        "\xe0\x80\x80",
+        "\xed\xa0\x80",
+        "\xf4\x90\x80\x80",
+        "\xc3",
+        "\xf8\x88\x80\x80\x80",
     };
     static const char *const escapes[] = {
-        "\\ud800", "\\udc00", "\\ud800x", "\\ud800\\n", "\\ud800\\ud800", "\\ud800\\u0041", "\\\\\\udfff", "\\uD83D\\uDE00\\uDE00",
+        "\\ud800",        "\\udc00",        "\\ud800x",    "\\ud800\\n",
+        "\\ud800\\ud800", "\\ud800\\u0041", "\\\\\\udfff", "\\uD83D\\uDE00\\uDE00",
     };
     char json[64];
 
@@ -363,7 +400,8 @@ static void test_budget_bounds_memory(void **state)
 
 static void test_every_failed_allocation_is_an_error(void **state)
 {
-    static const char json[] = "{\"name\":\"a\",\"part\":{\"name\":\"b\"},\"raw\":[1],\"tags\":[\"x\"],\"parts\":[{\"name\":\"c\"}],"
+    static const char json[] = "{\"name\":\"a\",\"part\":{\"name\":\"b\"},\"raw\":[1],\"tags\":["
+                               "\"x\"],\"parts\":[{\"name\":\"c\"}],"
                                "\"labels\":{\"k\":\"v\"},\"byName\":{\"x\":{}}}";
     size_t nth = 1;
 
@@ -388,31 +426,41 @@ static void test_strict_types_refuse_unknown_and_missing_fields(void **state)
     void *part = NULL;
 
     (void)state;
-    assert_refused_n(&strict_type, "{\"name\":\"a\",\"wieght\":1}", 23, "wieght: unknown field (known: name, weight)");
+    assert_refused_n(&strict_type, "{\"name\":\"a\",\"wieght\":1}", 23,
+                     "wieght: unknown field (known: name, weight)");
     assert_refused_n(&strict_type, "{\"weight\":1}", 12, "the required field \"name\" is missing");
     assert_refused_n(&strict_type, "{\"name\":null}", 13, "the required field \"name\" is missing");
-    assert_int_equal(tg_json_decode_new(&strict_type, "{\"name\":\"a\"}", 12, arena, &part, &err), 0);
+    assert_int_equal(tg_json_decode_new(&strict_type, "{\"name\":\"a\"}", 12, arena, &part, &err),
+                     0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_every_kind_of_field_is_decoded, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_null_is_absent_and_empty_is_told_from_absent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_null_is_absent_and_empty_is_told_from_absent, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_raw_values_keep_every_byte, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unknown_fields_are_skipped_with_all_they_hold, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_fields_are_skipped_with_all_they_hold, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_errors_name_the_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_integers_are_exact_or_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_duplicate_keys_are_refused_wherever_they_are, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_duplicates_in_large_objects_are_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_duplicate_keys_are_refused_wherever_they_are, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_duplicates_in_large_objects_are_found, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_no_json_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_text_is_refused_even_where_it_is_skipped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nul_is_refused_where_it_would_cut_a_string, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_text_is_refused_even_where_it_is_skipped, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_nul_is_refused_where_it_would_cut_a_string, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_depth_is_limited_to_64, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_length_is_limited, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_budget_bounds_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_strict_types_refuse_unknown_and_missing_fields, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_strict_types_refuse_unknown_and_missing_fields, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests_name("decode", tests, NULL, NULL);

@@ -64,8 +64,10 @@ static void assert_refused(const char *json, const char *message)
 static void test_items_are_the_same_for_every_cut_of_the_input(void **state)
 {
     static const char json[] =
-        "{\"kind\":\"PodList\", \"metadata\" : {\"resourceVersion\":\"12\\u0033\",\"x\":{\"continue\":\"no\"},\"continue\":\"c/=\","
-        "\"remainingItemCount\":5},\"items\" :[ {\"a\":[{}, \"]\\\"}\"] } ,{},{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"0\"}}\n]}\n";
+        "{\"kind\":\"PodList\", \"metadata\" : "
+        "{\"resourceVersion\":\"12\\u0033\",\"x\":{\"continue\":\"no\"},\"continue\":\"c/=\","
+        "\"remainingItemCount\":5},\"items\" :[ {\"a\":[{}, \"]\\\"}\"] } "
+        ",{},{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"0\"}}\n]}\n";
 
     (void)state;
     for (size_t chunk = 1; chunk <= sizeof(json); chunk++) {
@@ -74,7 +76,8 @@ static void test_items_are_the_same_for_every_cut_of_the_input(void **state)
 
         assert_int_equal(stream(json, chunk, 64, &seen, &meta, NULL), 0);
         assert_string_equal(tg_buf_str(&seen.items),
-                            "{\"a\":[{}, \"]\\\"}\"] }|{}|{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"0\"}}|");
+                            "{\"a\":[{}, \"]\\\"}\"] "
+                            "}|{}|{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"0\"}}|");
         assert_string_equal(meta.resource_version, "123");
         assert_string_equal(meta.continue_token, "c/=");
         tg_buf_done(&seen.items);
@@ -87,7 +90,10 @@ static void test_metadata_may_come_last_and_items_be_null(void **state)
     struct tg_json_list_meta meta;
 
     (void)state;
-    assert_int_equal(stream("{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"7\",\"continue\":null}}", 3, 64, &seen, &meta, NULL), 0);
+    assert_int_equal(
+        stream("{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"7\",\"continue\":null}}", 3, 64,
+               &seen, &meta, NULL),
+        0);
     assert_string_equal(meta.resource_version, "7");
     assert_string_equal(meta.continue_token, "");
     assert_int_equal(seen.n, 1);
@@ -106,10 +112,13 @@ static void test_what_is_no_list_is_refused(void **state)
     assert_refused("{\"items\":[{},{\"a\" 1}]}", "items[1]: not JSON");
     assert_refused("{\"items\":[]", "not JSON");
     assert_refused("{\"items\":[]}x", "not JSON");
-    assert_refused("{\"items\":[{}],\"metadata\":7}", "metadata: expected an object, found a number");
-    assert_refused("{\"items\":[{}],\"metadata\":{\"resourceVersion\":7}}", "metadata.resourceVersion: not a string");
+    assert_refused("{\"items\":[{}],\"metadata\":7}",
+                   "metadata: expected an object, found a number");
+    assert_refused("{\"items\":[{}],\"metadata\":{\"resourceVersion\":7}}",
+                   "metadata.resourceVersion: not a string");
     assert_refused("{\"items\":[{}],\"items\":[{}]}", "key twice");
-    assert_refused("{\"metadata\":{\"continue\":\"\",\"continue\":\"\"},\"items\":[{}]}", "key twice");
+    assert_refused("{\"metadata\":{\"continue\":\"\",\"continue\":\"\"},\"items\":[{}]}",
+                   "key twice");
     assert_refused("{\"items\":[{\"a\":\"\xff\"}]}", "not valid UTF-8");
 }
 
@@ -140,7 +149,8 @@ static void test_memory_is_bounded_by_one_item(void **state)
     for (size_t chunk = 100; chunk <= 1000000; chunk *= 100) {
         struct seen seen = {.items = TG_BUF_INIT(1000)};
 
-        assert_int_equal(stream(json.data, chunk, 1000, &seen, &meta, &err), -TG_RESOURCE_EXHAUSTED);
+        assert_int_equal(stream(json.data, chunk, 1000, &seen, &meta, &err),
+                         -TG_RESOURCE_EXHAUSTED);
         assert_string_equal(err.message, "items[1]: larger than allowed");
         tg_buf_done(&seen.items);
     }
