@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes next for a gang. Order of the record: plan -> claims -> phase Allocated -> gates -> plan shrunk. A rollback is
+ * phase Releasing -> claims cleared -> plan dropped. Each step is decided from the objects alone.
+ */
+#include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
+#include "api/tangram/plan_marker.h"
+#include "controller/commit/parts.h"
+
+/* Where an open plan stands. */
+struct progress {
+    size_t planned, alive, gated, bound, finished, lost; /* members */
+    size_t open, written, foreign, gone;                 /* claims of members that are neither finished nor lost */
+    bool shrunk;                                         /* the plan lists no claims any more */
+    const char *lost_pod, *bad_claim;
+};
+
+static void count_member(const struct tg_deciding *d, const struct tg_plan_member *member, struct progress *p)
+{
+    struct tg_plan_pod state = tg_plan_pod_state(d->in->view, d->in->unit->namespace_, member);
+
+    p->planned++;
+    if (state.pod == NULL || (state.deleting && !state.finished)) {
+        p->lost++;
+        p->lost_pod = member->pod;
+        return;
+    }
+    if (state.finished) {
+        p->finished++;
+        return;
+    }
+    p->alive++;
+    p->gated += state.gated;
+    p->bound += state.bound;
+    for (size_t i = 0; i < member->claims.n; i++) {
+        const struct tg_resource_claim *claim;
+        enum tg_claim_state claim_state = tg_plan_claim_state(d, member, &member->claims.items[i], &claim);
+
+        p->open += claim_state == TG_CLAIM_OPEN;
+        p->written += claim_state == TG_CLAIM_WRITTEN;
+        p->foreign += claim_state == TG_CLAIM_FOREIGN;
+        p->gone += claim_state == TG_CLAIM_GONE || claim_state == TG_CLAIM_DELETING;
+        if (claim_state != TG_CLAIM_WRITTEN)
+            p->bad_claim = member->claims.items[i].name;
+    }
+}
+
+static struct progress progress_of(const struct tg_deciding *d, const struct tg_plan *plan)
+{
+    struct progress p = {.shrunk = true};
+
+    for (size_t i = 0; i < plan->members.n; i++) {
+        count_member(d, &plan->members.items[i], &p);
+        p.shrunk = p.shrunk && plan->members.items[i].claims.n == 0;
+    }
+    return p;
+}
+
+static const char *phase_of(const struct tg_unit *unit)
+{
+    return unit->gang->status == NULL ? NULL : unit->gang->status->phase;
+}
+
+/* Has a gate of the gang been removed? A member that stands un-gated proves it; one that is gone may have been, once the record
+ * said that all claims are allocated. */
+static bool past_the_gate(const struct tg_unit *unit, const struct progress *p)
+{
+    const char *phase = phase_of(unit);
+    bool recorded = tg_streq(phase, TG_PHASE_ALLOCATED) || tg_streq(phase, TG_PHASE_RUNNING) ||
+                    tg_streq(phase, TG_PHASE_DEGRADED);
+
+    return p->alive > p->gated || (recorded && (p->finished > 0 || p->lost > 0 || p->shrunk));
+}
+
+/* --- before the first gate ------------------------------------------------------------------- */
+
+static int roll_back(struct tg_deciding *d)
+{
+    int r = tg_write_clear_marked(d);
+
+    if (r < 0 || d->out->n_writes > 0)
+        return r;
+    return tg_write_gang_status(d, &(struct tg_status_change){.phase = TG_PHASE_WAITING,
+                                                              .reason = "RolledBack",
+                                                              .text = d->in->unit->gang->status->explanation,
+                                                              .plan_change = TG_PLAN_DROP});
+}
+
+static int start_roll_back(struct tg_deciding *d, const char *why)
+{
+    const char *text = tg_arena_printf(d->arena, "The plan was given up and is rolled back: %s.", why);
+
+    if (text == NULL)
+        return tg_decide_out_of_memory(d);
+    d->out->reason = "RolledBack";
+    d->out->text = text;
+    d->out->warning = true;
+    return tg_write_gang_status(
+        d, &(struct tg_status_change){.phase = TG_PHASE_RELEASING, .reason = "RolledBack", .text = text});
+}
+
+static int release_gates(struct tg_deciding *d, const struct tg_plan *plan)
+{
+    for (size_t i = 0; i < plan->members.n; i++) {
+        const struct tg_plan_member *member = &plan->members.items[i];
+        struct tg_plan_pod state = tg_plan_pod_state(d->in->view, d->in->unit->namespace_, member);
+        int r;
+
+        if (state.pod == NULL || !state.gated || state.finished || state.deleting)
+            continue;
+        r = tg_write_release_pod(d, state.pod, member->node, false);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int go_forward(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)
+{
+    if (p->open > 0)
+        return tg_write_open_claims(d, plan);
+    /* Recorded before the first gate goes: afterwards a member that is missing can not be told from one that never had a gate
+     * removed. */
+    if (!tg_streq(phase_of(d->in->unit), TG_PHASE_ALLOCATED))
+        return tg_write_gang_status(
+            d, &(struct tg_status_change){.phase = TG_PHASE_ALLOCATED, .reason = "Allocated"});
+    return release_gates(d, plan);
+}
+
+static int decide_before(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)
+{
+    const char *why = NULL;
+
+    if (tg_streq(phase_of(d->in->unit), TG_PHASE_RELEASING))
+        return roll_back(d);
+    switch (tg_plan_judge(d, plan, &why)) {
+    case TG_PLAN_BROKEN:
+        return start_roll_back(d, why);
+    case TG_PLAN_STALLS:
+        d->out->stalled = true;
+        d->out->warning = true;
+        return tg_decide_wait(d, TG_PHASE_COMMITTING, "Stalled", "The plan waits, and is given up if this lasts: %s.", why);
+    case TG_PLAN_STANDS:
+        return go_forward(d, plan, p);
+    }
+    return 0;
+}
+
+/* --- after it -------------------------------------------------------------------------------- */
+
+static int shrink(struct tg_deciding *d, const struct tg_plan *plan, const char *phase)
+{
+    struct tg_plan *small = tg_arena_alloc(d->arena, sizeof(*small));
+    struct tg_plan_member *members = tg_arena_alloc_array(d->arena, plan->members.n, sizeof(*members));
+
+    if (small == NULL || members == NULL)
+        return tg_decide_out_of_memory(d);
+    *small = (struct tg_plan){.epoch = plan->epoch, .allocation_timestamp = plan->allocation_timestamp};
+    for (size_t i = 0; i < plan->members.n; i++) {
+        const struct tg_plan_member *member = &plan->members.items[i];
+
+        members[i] = (struct tg_plan_member){
+            .pod = member->pod, .uid = member->uid, .role = member->role, .node = member->node};
+    }
+    small->members.items = members;
+    small->members.n = plan->members.n;
+    return tg_write_gang_status(d, &(struct tg_status_change){.phase = phase,
+                                                              .reason = phase,
+                                                              .plan_change = TG_PLAN_SET,
+                                                              .plan = small});
+}
+
+/* What happens to a running gang is reported here; acting on it is onMemberLoss. */
+static int decide_degraded(struct tg_deciding *d, const struct progress *p)
+{
+    d->out->warning = true;
+    if (p->lost > 0)
+        return tg_decide_wait(d, TG_PHASE_DEGRADED, "MemberLost",
+                              "%zu of %zu members are gone (pod %s, for one) while others have started.", p->lost,
+                              p->planned, p->lost_pod);
+    return tg_decide_wait(d, TG_PHASE_DEGRADED, "AllocationLost",
+                          "claim %s is no longer allocated as planned while members have started.", p->bad_claim);
+}
+
+static int close_plan(struct tg_deciding *d, const struct progress *p)
+{
+    bool completed = p->finished > 0;
+
+    return tg_write_gang_status(d, &(struct tg_status_change){.phase = completed ? TG_PHASE_COMPLETED : TG_PHASE_GATHERING,
+                                                              .reason = completed ? "Completed" : "MembersGone",
+                                                              .plan_change = TG_PLAN_DROP});
+}
+
+static int decide_after(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)
+{
+    const char *phase = p->alive > 0 && p->bound == p->alive ? TG_PHASE_RUNNING : TG_PHASE_ALLOCATED;
+
+    if (p->alive == 0)
+        return close_plan(d, p);
+    if (p->open + p->foreign + p->gone > 0)
+        return decide_degraded(d, p);
+    if (p->gated > 0)
+        return release_gates(d, plan);
+    if (!p->shrunk)
+        return shrink(d, plan, phase);
+    if (tg_meta_has_finalizer(d->in->unit->gang->metadata, TG_FINALIZER_PLAN))
+        return tg_write_gang_finalizer(d, false);
+    if (p->lost > 0)
+        return decide_degraded(d, p);
+    d->out->kind = TG_DECIDE_WAIT;
+    d->out->phase = phase;
+    d->out->reason = phase;
+    return 0;
+}
+
+/* --- without a plan -------------------------------------------------------------------------- */
+
+/* The members that make the gang: per role the oldest, as many as its size. */
+static int choose(struct tg_deciding *d)
+{
+    const struct tg_unit *unit = d->in->unit;
+    struct tg_decision *out = d->out;
+
+    out->chosen = tg_arena_alloc_array(d->arena, unit->n_members, sizeof(*out->chosen));
+    if (out->chosen == NULL)
+        return tg_decide_out_of_memory(d);
+    for (size_t i = 0; i < unit->n_members; i++) {
+        size_t size = tg_gang_role_size(unit->gang, unit->members[i].role), before = 0;
+
+        if (unit->members[i].wait != NULL || !unit->members[i].gated)
+            continue;
+        for (size_t j = 0; j < out->n_chosen; j++)
+            before += tg_streq(unit->members[out->chosen[j]].role, unit->members[i].role);
+        if (before < size)
+            out->chosen[out->n_chosen++] = i;
+    }
+    return 0;
+}
+
+static int explain_gathering(struct tg_deciding *d, size_t wanted)
+{
+    const struct tg_unit *unit = d->in->unit;
+
+    for (size_t i = 0; i < unit->n_members; i++) {
+        const struct tg_unit_member *member = &unit->members[i];
+
+        if (member->wait != NULL)
+            return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering",
+                                  "%zu of %zu members are ready; pod %s is not: %s.", d->out->n_chosen, wanted,
+                                  member->pod->metadata->name, member->wait);
+        if (!member->gated)
+            return tg_decide_wait(d, TG_PHASE_GATHERING, "MemberNotGated",
+                                  "%zu of %zu members are ready; pod %s does not count: it was created without the "
+                                  "scheduling gate " TG_GATE ". Delete it, and let it be created with the gate.",
+                                  d->out->n_chosen, wanted, member->pod->metadata->name);
+    }
+    return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering", "%zu of %zu members exist.", d->out->n_chosen, wanted);
+}
+
+/* Allocations that carry the marker of a plan that this gang (object) does not have: the Gang was deleted, or lost its plan. Taken
+ * back while the pod is still gated. */
+static int clear_strays(struct tg_deciding *d)
+{
+    const struct tg_unit *unit = d->in->unit;
+
+    for (size_t i = 0; i < unit->n_members; i++) {
+        const struct tg_unit_member *member = &unit->members[i];
+
+        for (size_t j = 0; j < member->n_claims && member->gated; j++) {
+            struct tg_plan_marker marker;
+            int r;
+
+            if (!tg_claim_marker(member->claims[j], d->arena, &marker) ||
+                !tg_claim_before_gate(d->in->view, member->claims[j]))
+                continue;
+            r = tg_write_clear(d, member->claims[j]);
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+static int allocated_by_others(struct tg_deciding *d, bool *ret)
+{
+    const struct tg_unit *unit = d->in->unit;
+
+    for (size_t i = 0; i < d->out->n_chosen; i++) {
+        const struct tg_unit_member *member = &unit->members[d->out->chosen[i]];
+
+        for (size_t j = 0; j < member->n_claims; j++) {
+            if (!tg_claim_allocated(member->claims[j]))
+                continue;
+            *ret = true;
+            d->out->warning = true;
+            d->out->about = member->claims[j];
+            return tg_decide_wait(d, TG_PHASE_WAITING, "AllocatedElsewhere",
+                                  "claim %s of pod %s is allocated, but not by this gang: it must be released first.",
+                                  member->claims[j]->metadata->name, member->pod->metadata->name);
+        }
+    }
+    return 0;
+}
+
+static int decide_ready(struct tg_deciding *d)
+{
+    size_t wanted = tg_gang_total(d->in->unit->gang);
+    bool theirs = false;
+    int r = choose(d);
+
+    if (r < 0)
+        return r;
+    if (d->out->n_chosen < wanted)
+        return explain_gathering(d, wanted);
+    r = allocated_by_others(d, &theirs);
+    if (r < 0 || theirs)
+        return r;
+    d->out->kind = TG_DECIDE_PLACE;
+    return 0;
+}
+
+static int decide_empty(struct tg_deciding *d)
+{
+    const struct tg_unit *unit = d->in->unit;
+
+    d->out->kind = TG_DECIDE_WAIT;
+    d->out->abandoned = tg_streq(tg_meta_label(unit->gang->metadata, TG_LABEL_AUTO), TG_LABEL_TRUE);
+    if (d->out->abandoned && d->in->linger_over)
+        return tg_write_gang_delete(d);
+    if (tg_streq(phase_of(unit), TG_PHASE_COMPLETED)) {
+        d->out->phase = TG_PHASE_COMPLETED;
+        d->out->reason = "Completed";
+        return 0;
+    }
+    return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering", "0 of %zu members exist.", tg_gang_total(unit->gang));
+}
+
+static int decide_without_plan(struct tg_deciding *d)
+{
+    const struct tg_unit *unit = d->in->unit;
+    int r;
+
+    r = clear_strays(d);
+    if (r < 0 || d->out->n_writes > 0)
+        return r;
+    if (tg_meta_has_finalizer(unit->gang->metadata, TG_FINALIZER_PLAN) &&
+        (unit->gang->metadata->deletion_timestamp != NULL || unit->n_members == 0))
+        return tg_write_gang_finalizer(d, false);
+    if (unit->gang->metadata->deletion_timestamp != NULL)
+        return 0;
+    if (unit->n_members == 0)
+        return decide_empty(d);
+    if (tg_view_namespace_terminating(d->in->view, unit->namespace_))
+        return tg_decide_wait(d, TG_PHASE_WAITING, "NamespaceTerminating", "The namespace is terminating.");
+    if (unit->problem.reason != NULL)
+        return tg_decide_problem(d, TG_PHASE_WAITING);
+    return decide_ready(d);
+}
+
+static int decide_without_object(struct tg_deciding *d)
+{
+    const struct tg_unit *unit = d->in->unit;
+    int r = clear_strays(d);
+
+    if (r < 0 || d->out->n_writes > 0)
+        return r;
+    if (unit->problem.reason != NULL)
+        return tg_decide_problem(d, NULL);
+    if (tg_view_namespace_terminating(d->in->view, unit->namespace_))
+        return tg_decide_wait(d, NULL, "NamespaceTerminating", "The namespace is terminating.");
+    if (unit->declared == NULL || unit->declared->size == 0)
+        return tg_decide_wait(d, NULL, "NoGang",
+                              "Gang %s/%s does not exist: create it, or give a size in the GangMember parameters.",
+                              unit->namespace_, unit->name);
+    return tg_write_gang_create(d);
+}
+
+int tg_decide_gang(struct tg_deciding *d)
+{
+    const struct tg_plan *plan = d->in->plan;
+    struct progress p;
+
+    if (d->in->unit->gang == NULL)
+        return decide_without_object(d);
+    if (d->in->plan_unreadable)
+        return tg_streq(phase_of(d->in->unit), TG_PHASE_RELEASING) ? roll_back(d)
+                                                                   : start_roll_back(d, "it cannot be read");
+    if (plan == NULL)
+        return decide_without_plan(d);
+    p = progress_of(d, plan);
+    return past_the_gate(d->in->unit, &p) ? decide_after(d, plan, &p) : decide_before(d, plan, &p);
+}

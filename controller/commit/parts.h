@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the three kinds of units share; not for use outside controller/commit. */
+#ifndef TG_CONTROLLER_COMMIT_PARTS_H
+#define TG_CONTROLLER_COMMIT_PARTS_H
+
+#include "controller/commit/commit.h"
+
+/* Memory and errors of one decision. */
+struct tg_deciding {
+    const struct tg_commit_input *in;
+    struct tg_arena *arena;
+    struct tg_decision *out;
+    struct tg_error *err;
+    size_t writes_capacity;
+};
+
+int tg_decide_gang(struct tg_deciding *d);
+int tg_decide_pod(struct tg_deciding *d);
+int tg_decide_claim(struct tg_deciding *d);
+
+int tg_decide_out_of_memory(struct tg_deciding *d);
+/* Sets kind WAIT and the text (printf). */
+int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Adds a write and sets kind WRITE. */
+int tg_decide_write(struct tg_deciding *d, const struct tg_write *write);
+/* The problem of the unit as a warning. */
+int tg_decide_problem(struct tg_deciding *d, const char *phase);
+
+/* --- state of what a plan names (plan_state.c) --- */
+
+enum tg_claim_state {
+    TG_CLAIM_OPEN,     /* exists, not allocated */
+    TG_CLAIM_WRITTEN,  /* allocated per the plan */
+    TG_CLAIM_FOREIGN,  /* allocated, but not by this plan */
+    TG_CLAIM_GONE,     /* absent, or another object of the name */
+    TG_CLAIM_DELETING, /* has a deletionTimestamp */
+};
+
+struct tg_plan_pod {
+    const struct tg_pod *pod; /* NULL: gone (or another pod of the name) */
+    bool gated, bound, finished, deleting;
+};
+
+struct tg_plan_pod tg_plan_pod_state(const struct tg_view *view, const char *namespace_, const struct tg_plan_member *member);
+enum tg_claim_state tg_plan_claim_state(const struct tg_deciding *d, const struct tg_plan_member *member,
+                                        const struct tg_plan_claim *planned, const struct tg_resource_claim **ret);
+
+/* Nobody for whom it is reserved has been un-gated: the allocation may still be taken back. */
+bool tg_claim_before_gate(const struct tg_view *view, const struct tg_resource_claim *claim);
+
+enum tg_plan_verdict { TG_PLAN_STANDS, TG_PLAN_STALLS, TG_PLAN_BROKEN };
+/* The left column of the event table: may a plan of which no gate was removed go on? why: arena text. */
+enum tg_plan_verdict tg_plan_judge(struct tg_deciding *d, const struct tg_plan *plan, const char **ret_why);
+
+/* --- bodies of writes --- */
+
+/* `status` of a claim per the plan (allocation.c); NULL: out of memory. */
+char *tg_allocation_status(const struct tg_deciding *d, const struct tg_plan *plan, const struct tg_plan_member *member,
+                           const struct tg_plan_claim *planned, const struct tg_resource_claim *claim);
+int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan, const struct tg_plan_member *member,
+                      const struct tg_plan_claim *planned, const struct tg_resource_claim *claim);
+int tg_write_clear(struct tg_deciding *d, const struct tg_resource_claim *claim);
+/* Adds the allocation of every claim of the plan that is still open. */
+int tg_write_open_claims(struct tg_deciding *d, const struct tg_plan *plan);
+/* Adds the clearing of every claim that carries the marker of the unit and of which no user has been un-gated. */
+int tg_write_clear_marked(struct tg_deciding *d);
+/* One JSON patch: pinned to the node and un-gated, or (gated false) only the annotation removed (pod_patch.c). */
+int tg_write_release_pod(struct tg_deciding *d, const struct tg_pod *pod, const char *node, bool drop_plan);
+int tg_write_pod_plan(struct tg_deciding *d, const struct tg_pod *pod, const struct tg_plan *plan);
+
+/* --- gang objects (gang_write.c) --- */
+
+enum tg_plan_change { TG_PLAN_KEEP, TG_PLAN_SET, TG_PLAN_DROP };
+struct tg_status_change {
+    const char *phase, *reason, *text;
+    enum tg_plan_change plan_change;
+    const struct tg_plan *plan;
+    const struct tg_gang_shortage *shortage; /* one or NULL */
+};
+/* Adds the status write unless the object shows all of it already. */
+int tg_write_gang_status(struct tg_deciding *d, const struct tg_status_change *change);
+int tg_write_gang_create(struct tg_deciding *d);
+int tg_write_gang_finalizer(struct tg_deciding *d, bool present);
+int tg_write_gang_delete(struct tg_deciding *d);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From members to pieces that must share a node, and from a placement to a plan. */
+#include <string.h>
+
+#include "api/kubernetes/values/rfc3339.h"
+#include "api/runtime/base/clock.h"
+#include "api/runtime/base/map.h"
+#include "api/runtime/base/str.h"
+#include "api/runtime/json/encode.h"
+#include "controller/commit/parts.h"
+
+/* --- pieces: members connected by shared claims (union-find over the chosen) ------------------- */
+
+static size_t root_of(size_t *parents, size_t i)
+{
+    while (parents[i] != i)
+        i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+static void connect(const struct tg_unit *unit, const struct tg_decision *decision, size_t *parents)
+{
+    TG_AUTOMAP struct tg_map *first_user = tg_map_new(NULL); /* claim -> 1 + position of its first user */
+
+    for (size_t i = 0; i < decision->n_chosen; i++)
+        parents[i] = i;
+    for (size_t i = 0; i < decision->n_chosen; i++) {
+        const struct tg_unit_member *member = &unit->members[decision->chosen[i]];
+
+        for (size_t j = 0; j < member->n_claims; j++) {
+            const char *name = member->claims[j]->metadata->name;
+            uintptr_t user = (uintptr_t)tg_map_get(first_user, name);
+
+            if (user == 0) {
+                tg_map_set(first_user, name, (void *)(uintptr_t)(i + 1));
+                continue;
+            }
+            /* The smaller position wins, so that pieces keep the order of their oldest member. */
+            size_t a = root_of(parents, user - 1), b = root_of(parents, i);
+
+            parents[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+}
+
+struct piece_builder {
+    const struct tg_pod **pods;
+    const struct tg_resource_claim **claims;
+    struct tg_piece piece;
+};
+
+static bool has_claim(const struct piece_builder *b, const struct tg_resource_claim *claim)
+{
+    for (size_t i = 0; i < b->piece.n_claims; i++)
+        if (b->claims[i] == claim)
+            return true;
+    return false;
+}
+
+static void add_member(struct piece_builder *b, const struct tg_unit_member *member)
+{
+    b->pods[b->piece.n_pods++] = member->pod;
+    for (size_t i = 0; i < member->n_claims; i++) {
+        const struct tg_resource_claim *claim = member->claims[i];
+
+        if (tg_claim_allocated(claim))
+            b->piece.fixed_node = tg_claim_node(claim);
+        else if (!has_claim(b, claim))
+            b->claims[b->piece.n_claims++] = claim;
+    }
+}
+
+static int build_piece(const struct tg_unit *unit, const struct tg_decision *decision, size_t *parents, size_t root,
+                       struct tg_arena *arena, struct tg_piece *ret)
+{
+    struct piece_builder b = {0};
+    size_t n_pods = 0, n_claims = 0;
+
+    for (size_t i = root; i < decision->n_chosen; i++)
+        if (root_of(parents, i) == root) {
+            n_pods++;
+            n_claims += unit->members[decision->chosen[i]].n_claims;
+        }
+    b.pods = tg_arena_alloc_array(arena, n_pods, sizeof(*b.pods));
+    b.claims = tg_arena_alloc_array(arena, n_claims, sizeof(*b.claims));
+    if (b.pods == NULL || b.claims == NULL)
+        return -1;
+    for (size_t i = root; i < decision->n_chosen; i++)
+        if (root_of(parents, i) == root)
+            add_member(&b, &unit->members[decision->chosen[i]]);
+    b.piece.pods = b.pods;
+    b.piece.claims = b.claims;
+    *ret = b.piece;
+    return 0;
+}
+
+int tg_commit_place_request(const struct tg_commit_input *input, const struct tg_decision *decision,
+                            const struct tg_level *pack_required, const struct tg_level *pack_preferred,
+                            struct tg_arena *arena, struct tg_place_request *ret, struct tg_error *err)
+{
+    size_t *parents = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*parents));
+    struct tg_piece *pieces = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*pieces));
+    size_t n = 0;
+
+    if (parents == NULL || pieces == NULL)
+        goto exhausted;
+    connect(input->unit, decision, parents);
+    for (size_t i = 0; i < decision->n_chosen; i++)
+        if (parents[i] == i && build_piece(input->unit, decision, parents, i, arena, &pieces[n++]) < 0)
+            goto exhausted;
+    *ret = (struct tg_place_request){.name = input->unit->key,
+                                     .pieces = pieces,
+                                     .n_pieces = n,
+                                     .pack_required = pack_required,
+                                     .pack_preferred = pack_preferred};
+    return 0;
+exhausted:
+    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up", input->unit->key);
+}
+
+/* --- the plan -------------------------------------------------------------------------------- */
+
+static const char *role_of(const struct tg_unit *unit, const struct tg_pod *pod)
+{
+    for (size_t i = 0; i < unit->n_members; i++)
+        if (unit->members[i].pod == pod)
+            return unit->members[i].role;
+    return NULL;
+}
+
+/* Devices of one claim, grouped by request. */
+static int fill_claim(const struct tg_placed_piece *placed, const struct tg_resource_claim *claim, const char *driver,
+                      struct tg_arena *arena, struct tg_plan_claim *ret)
+{
+    size_t capacity = placed->n_devices;
+    struct tg_plan_result *results = tg_arena_alloc_array(arena, capacity, sizeof(*results));
+    const char **names = tg_arena_alloc_array(arena, placed->n_devices, sizeof(*names));
+    size_t used = 0;
+
+    if (results == NULL || names == NULL)
+        return -1;
+    *ret = (struct tg_plan_claim){.name = claim->metadata->name, .uid = claim->metadata->uid};
+    for (size_t i = 0; i < placed->n_devices; i++) {
+        const struct tg_placed_device *device = &placed->devices[i];
+        struct tg_plan_result *last = ret->results.n == 0 ? NULL : &results[ret->results.n - 1];
+        const char *own_driver = tg_streq(device->driver, driver) ? NULL : device->driver;
+        const char *own_pool = tg_streq(device->pool, placed->node) ? NULL : device->pool;
+
+        if (device->claim != claim)
+            continue;
+        if (last == NULL || !tg_streq(last->request, device->request) || !tg_streq(last->driver, own_driver) ||
+            !tg_streq(last->pool, own_pool)) {
+            if (ret->results.n == capacity)
+                return -1;
+            last = &results[ret->results.n++];
+            *last = (struct tg_plan_result){.request = device->request, .driver = own_driver, .pool = own_pool};
+            last->devices.items = names + used;
+        }
+        names[used++] = device->device;
+        last->devices.n++;
+    }
+    ret->results.items = results;
+    return 0;
+}
+
+static int fill_members(const struct tg_unit *unit, const struct tg_piece *piece, const struct tg_placed_piece *placed,
+                        const char *driver, struct tg_arena *arena, struct tg_plan_member *ret)
+{
+    struct tg_plan_claim *claims = tg_arena_alloc_array(arena, piece->n_claims, sizeof(*claims));
+
+    if (claims == NULL)
+        return -1;
+    for (size_t i = 0; i < piece->n_claims; i++)
+        if (fill_claim(placed, piece->claims[i], driver, arena, &claims[i]) < 0)
+            return -1;
+    for (size_t i = 0; i < piece->n_pods; i++)
+        ret[i] = (struct tg_plan_member){.pod = piece->pods[i]->metadata->name,
+                                         .uid = piece->pods[i]->metadata->uid,
+                                         .role = role_of(unit, piece->pods[i]),
+                                         .node = placed->node};
+    ret[0].claims.items = claims;
+    ret[0].claims.n = piece->n_claims;
+    return 0;
+}
+
+static const char *encode_configs(const struct tg_device_class *klass, struct tg_arena *arena)
+{
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(1024 * 1024);
+
+    tg_buf_append_char(&buf, '[');
+    for (size_t i = 0; i < klass->spec->config.n; i++) {
+        if (i > 0)
+            tg_buf_append_char(&buf, ',');
+        if (tg_json_encode(&tg_device_config_type, &klass->spec->config.items[i], &buf, NULL) < 0)
+            return NULL;
+    }
+    return tg_buf_append_char(&buf, ']') < 0 ? NULL : tg_arena_strndup(arena, tg_buf_str(&buf), buf.len);
+}
+
+static bool piece_uses(const struct tg_piece *piece, const char *class_name)
+{
+    for (size_t i = 0; i < piece->n_claims; i++) {
+        const struct tg_device_claim *devices = piece->claims[i]->spec->devices;
+
+        for (size_t j = 0; j < devices->requests.n; j++)
+            if (devices->requests.items[j].exactly != NULL &&
+                tg_streq(devices->requests.items[j].exactly->device_class_name, class_name))
+                return true;
+    }
+    return false;
+}
+
+/* Configuration of the classes that the plan uses, as it is now. */
+static int fill_classes(const struct tg_view *view, const struct tg_place_request *request, struct tg_arena *arena,
+                        struct tg_plan *plan)
+{
+    const struct tg_view_list *classes = &view->lists[TG_VIEW_CLASS];
+    struct tg_plan_class *items = tg_arena_alloc_array(arena, classes->n, sizeof(*items));
+
+    if (items == NULL)
+        return -1;
+    plan->classes.items = items;
+    for (size_t i = 0; i < classes->n; i++) {
+        const struct tg_device_class *klass = classes->items[i];
+        bool used = false;
+
+        for (size_t j = 0; j < request->n_pieces && !used; j++)
+            used = piece_uses(&request->pieces[j], klass->metadata->name);
+        if (!used || klass->spec == NULL || klass->spec->config.n == 0)
+            continue;
+        items[plan->classes.n] =
+            (struct tg_plan_class){.name = klass->metadata->name, .config = encode_configs(klass, arena)};
+        if (items[plan->classes.n++].config == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *first_driver(const struct tg_placement *placement)
+{
+    for (size_t i = 0; i < placement->n_pieces; i++)
+        if (placement->pieces[i].n_devices > 0)
+            return placement->pieces[i].devices[0].driver;
+    return NULL;
+}
+
+int tg_commit_plan(const struct tg_commit_input *input, const struct tg_decision *decision,
+                   const struct tg_place_request *request, const struct tg_placement *placement, struct tg_arena *arena,
+                   struct tg_plan **ret, struct tg_error *err)
+{
+    struct tg_plan_member *members = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*members));
+    struct tg_plan *plan = tg_arena_alloc(arena, sizeof(*plan));
+    char now[32];
+
+    if (members == NULL || plan == NULL)
+        goto exhausted;
+    tg_time_format_seconds(input->now / TG_SECOND, now);
+    *plan = (struct tg_plan){.epoch = {true, (int64_t)input->epoch},
+                             .allocation_timestamp = tg_arena_strdup(arena, now),
+                             .driver = first_driver(placement)};
+    for (size_t i = 0; i < placement->n_pieces; i++) {
+        if (fill_members(input->unit, &request->pieces[i], &placement->pieces[i], plan->driver, arena,
+                         members + plan->members.n) < 0)
+            goto exhausted;
+        plan->members.n += request->pieces[i].n_pods;
+    }
+    plan->members.items = members;
+    if (plan->allocation_timestamp == NULL || fill_classes(input->view, request, arena, plan) < 0)
+        goto exhausted;
+    *ret = plan;
+    return 0;
+exhausted:
+    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up", input->unit->key);
+}

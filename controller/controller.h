@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The controller: informers feed a view, a pass gathers units and asks the commit machine what comes next, writes go
+ * out, their answers enter the stores. One loop thread.
+ */
+#ifndef TG_CONTROLLER_CONTROLLER_H
+#define TG_CONTROLLER_CONTROLLER_H
+
+#include "api/kubernetes/client/events.h"
+#include "api/kubernetes/client/informer.h"
+#include "api/kubernetes/client/lease.h"
+#include "api/runtime/http/http.h"
+#include "api/tangram/configuration.h"
+#include "controller/commit/commit.h"
+#include "controller/options.h"
+
+/* What the controller remembers of a unit between passes: nothing that it could not do without. */
+struct tg_unit_state {
+    char *key;
+    size_t in_flight;      /* writes; while there are any the unit is left alone */
+    bool failed;           /* one of them did not succeed */
+    unsigned failures;     /* in a row */
+    int64_t not_before;    /* monotonic: backs off until then */
+    char *pending;         /* plan whose first writes are on their way: its devices count as busy */
+    int64_t stalled_since; /* monotonic, 0: does not stall */
+    int64_t empty_since;   /* monotonic, 0: has live members */
+    bool disturbed;        /* somebody else cleared an allocation of its open plan */
+    char *said;            /* reason and text that were logged last */
+    char *marker_uid;      /* what markers of its allocations carry; NULL if unknown */
+    bool seen;             /* in this pass */
+};
+
+struct tg_controller {
+    struct tg_loop *loop;
+    const struct tg_clock *clock;
+    const struct tg_configuration *configuration;
+    struct tg_kube_client *client;
+    struct tg_kube_client *lease_client;
+    struct tg_informer *informers[TG_VIEW_KINDS]; /* NULL: the server does not serve the kind */
+    struct tg_elector *elector;
+    struct tg_events *events;
+    struct tg_http *http;
+    struct tg_map *units; /* unit key -> struct tg_unit_state */
+    struct tg_deferred pass;
+    struct tg_timer wake;
+    int64_t wake_at;
+    struct tg_timer probe;
+    bool probed; /* it is known which optional kinds the server serves */
+    bool stopping;
+    int exit_code;
+    /* Writes waiting for a place in the window. */
+    struct tg_operation *first_waiting, *last_waiting;
+    size_t operations; /* in flight */
+    uint64_t passes, writes, write_failures;
+};
+
+int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *options,
+                      const struct tg_configuration *configuration, const struct tg_kube_config *kube,
+                      struct tg_controller **ret, struct tg_error *err);
+void tg_controller_free(struct tg_controller *controller);
+
+/* --- for the parts of the controller --- */
+
+/* informers.c */
+void tg_controller_start_informers(struct tg_controller *controller);
+bool tg_controller_synced(const struct tg_controller *controller);
+void tg_controller_fill_view(const struct tg_controller *controller, struct tg_view *view);
+/* The informer whose store holds what a write of this kind returns. */
+struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller, enum tg_write_kind kind);
+const struct tg_kind *tg_controller_kind_of(enum tg_write_kind kind);
+
+/* pass.c */
+void tg_controller_pass(struct tg_controller *controller);
+/* A pass soon, or (wake) not later than at this monotonic time. */
+void tg_controller_kick(struct tg_controller *controller);
+void tg_controller_wake_at(struct tg_controller *controller, int64_t when);
+struct tg_unit_state *tg_controller_state(struct tg_controller *controller, const char *key);
+struct tg_map *tg_controller_states_new(void);
+
+/* operation.c: sends the writes of one unit; when all have returned the unit is decided again. */
+void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state, const struct tg_write *writes,
+                           size_t n);
+/* Starts what the window and the lease allow. */
+void tg_controller_start_waiting(struct tg_controller *controller);
+void tg_controller_drop_operations(struct tg_controller *controller);
+
+/* report.c: events and log lines of a decision. */
+void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state, const struct tg_unit *unit,
+                          const struct tg_decision *decision);
+void tg_controller_report_class(struct tg_controller *controller, const struct tg_device_class *klass,
+                                const char *reason, const char *text);
+
+/* debug.c */
+int tg_controller_serve(struct tg_controller *controller, const char *address, struct tg_error *err);
+
+#endif

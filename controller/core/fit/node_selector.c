@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/runtime/base/str.h"
+#include "controller/core/fit/rule.h"
+
+bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_pod *pod)
+{
+    for (size_t i = 0; pod->spec != NULL && i < pod->spec->node_selector.n; i++) {
+        const struct tg_string_pair *want = &pod->spec->node_selector.items[i];
+
+        if (!tg_streq(tg_meta_label(node->object->metadata, want->key), want->value))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules that a node must pass for a pod, whatever else is placed. One file a rule; the table in rules.c lists them in the order
+ * in which they are asked and reported. A new rule is a file and a line there.
+ */
+#ifndef TG_CORE_FIT_RULE_H
+#define TG_CORE_FIT_RULE_H
+
+#include <stdbool.h>
+
+#include "controller/core/model/view.h"
+
+struct tg_fit_rule {
+    const char *reason; /* stable code, documented in controller/core/README.md */
+    const char *text;   /* what is the matter with "N nodes": "are not ready" */
+    bool (*passes)(const struct tg_fleet_node *node, const struct tg_pod *pod);
+};
+
+extern const struct tg_fit_rule tg_fit_rules[];
+extern const size_t tg_fit_rules_count;
+
+/* The first rule that the node fails for the pod, or tg_fit_rules_count. */
+size_t tg_fit_first_failed(const struct tg_fleet_node *node, const struct tg_pod *pod);
+
+bool tg_fit_ready(const struct tg_fleet_node *node, const struct tg_pod *pod);         /* condition Ready */
+bool tg_fit_readable(const struct tg_fleet_node *node, const struct tg_pod *pod);      /* quantities parse */
+bool tg_fit_schedulable(const struct tg_fleet_node *node, const struct tg_pod *pod);   /* spec.unschedulable */
+bool tg_fit_taints(const struct tg_fleet_node *node, const struct tg_pod *pod);        /* NoSchedule, NoExecute */
+bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_pod *pod); /* spec.nodeSelector */
+bool tg_fit_node_affinity(const struct tg_fleet_node *node, const struct tg_pod *pod); /* required terms */
+
+#endif

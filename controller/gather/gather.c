@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/gather/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
+#include "controller/core/gang/place.h"
+#include "controller/gather/source.h"
+
+/* A unit while members are still being added. */
+struct builder {
+    struct tg_unit unit;
+    TG_VEC(struct tg_unit_member) members;
+};
+
+struct gathering {
+    const struct tg_view *view;
+    const char *instance;
+    struct tg_arena *arena;
+    struct tg_error *err;
+    struct tg_map *builders; /* unit key -> struct builder */
+};
+
+static void builder_free(void *value)
+{
+    struct builder *builder = value;
+
+    TG_VEC_DONE(&builder->members);
+    free(builder);
+}
+
+static int out_of_memory(struct gathering *g)
+{
+    return tg_error_set(g->err, TG_RESOURCE_EXHAUSTED, "the memory budget of a pass is used up");
+}
+
+static int builder_get(struct gathering *g, enum tg_unit_kind kind, const char *namespace_, const char *name,
+                       struct builder **ret)
+{
+    static const char *const prefix[] = {[TG_UNIT_GANG] = "gang", [TG_UNIT_POD] = "pod", [TG_UNIT_CLAIM] = "claim"};
+    char *key = tg_arena_printf(g->arena, "%s/%s/%s", prefix[kind], namespace_, name);
+
+    if (key == NULL)
+        return out_of_memory(g);
+    *ret = tg_map_get(g->builders, key);
+    if (*ret == NULL) {
+        *ret = tg_xcalloc(1, sizeof(**ret));
+        (*ret)->unit = (struct tg_unit){.kind = kind, .namespace_ = namespace_, .name = name, .key = key};
+        tg_map_set(g->builders, key, *ret);
+    }
+    return 0;
+}
+
+/* The first problem stays: later ones are seen when it is solved. */
+static void note_problem(struct tg_unit_problem *problem, const struct tg_unit_problem *found)
+{
+    if (problem->reason == NULL)
+        *problem = *found;
+}
+
+static int note_error(struct gathering *g, struct tg_unit_problem *problem, const struct tg_error *why,
+                      const struct tg_resource_claim *claim)
+{
+    static const struct {
+        enum tg_code code;
+        const char *reason;
+    } reasons[] = {
+        {TG_UNIMPLEMENTED, "Unsupported"},
+        {TG_NOT_FOUND, "UnknownDeviceClass"},
+        {TG_FAILED_PRECONDITION, "UnguardedDeviceClass"},
+        {TG_RESOURCE_EXHAUSTED, "TooLarge"},
+    };
+    struct tg_unit_problem found = {.reason = "Invalid", .claim = claim};
+
+    for (size_t i = 0; i < TG_ARRAY_SIZE(reasons); i++)
+        if (reasons[i].code == why->code)
+            found.reason = reasons[i].reason;
+    found.text = tg_arena_strdup(g->arena, why->message);
+    if (found.text == NULL)
+        return out_of_memory(g);
+    note_problem(problem, &found);
+    return 0;
+}
+
+/* What is known of one pod before its unit is. */
+struct sighting {
+    struct tg_unit_member member;
+    const struct tg_resource_claim **all; /* claims that exist, managed or not */
+    size_t n_all;
+    bool missing; /* an entry has no claim yet */
+    struct tg_unit_problem problem;
+};
+
+static bool owned_by(const struct tg_resource_claim *claim, const struct tg_pod *pod)
+{
+    const struct tg_owner_reference *owner = tg_meta_controller(claim->metadata);
+
+    return owner != NULL && tg_streq(owner->uid, pod->metadata->uid);
+}
+
+/* The claim controller decided that this entry needs no claim: an entry without a name. */
+static bool needs_no_claim(const struct tg_pod *pod, const struct tg_pod_claim *entry)
+{
+    for (size_t i = 0; pod->status != NULL && i < pod->status->resource_claim_statuses.n; i++) {
+        const struct tg_pod_claim_status *status = &pod->status->resource_claim_statuses.items[i];
+
+        if (tg_streq(status->name, entry->name))
+            return status->resource_claim_name == NULL;
+    }
+    return false;
+}
+
+static int see_claim(struct gathering *g, struct sighting *s, const struct tg_pod_claim *entry)
+{
+    const struct tg_view_list *classes = &g->view->lists[TG_VIEW_CLASS];
+    const struct tg_pod *pod = s->member.pod;
+    const struct tg_resource_claim *claim =
+        tg_view_claim(g->view, pod->metadata->namespace_, tg_pod_claim_object(pod, entry));
+    struct tg_error why = TG_ERROR_INIT;
+    bool managed = false;
+
+    if (claim == NULL || (entry->resource_claim_name == NULL && !owned_by(claim, pod))) {
+        s->missing = s->missing || !needs_no_claim(pod, entry);
+        return 0;
+    }
+    s->all[s->n_all++] = claim;
+    if (tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n, g->instance, claim, &managed,
+                       &why) < 0 &&
+        managed && note_error(g, &s->problem, &why, claim) < 0)
+        return out_of_memory(g);
+    if (managed)
+        s->member.claims[s->member.n_claims++] = claim;
+    return 0;
+}
+
+static int see_pod(struct gathering *g, const struct tg_pod *pod, struct sighting *s)
+{
+    size_t n = pod->spec->resource_claims.n;
+    struct tg_error why = TG_ERROR_INIT;
+
+    *s = (struct sighting){.member = {.pod = pod, .gated = tg_pod_has_gate(pod, TG_GATE)}};
+    s->all = tg_arena_alloc_array(g->arena, n, sizeof(*s->all));
+    s->member.claims = tg_arena_alloc_array(g->arena, n, sizeof(*s->member.claims));
+    if (s->all == NULL || s->member.claims == NULL)
+        return out_of_memory(g);
+    for (size_t i = 0; i < n; i++) {
+        int r = see_claim(g, s, &pod->spec->resource_claims.items[i]);
+
+        if (r < 0)
+            return r;
+    }
+    if (s->missing)
+        s->member.wait = "its claims are not created yet";
+    else if (s->member.gated && pod->spec->scheduling_gates.n > 1)
+        s->member.wait = "another scheduling gate than tangram.dev/gang is still on it";
+    if (s->member.n_claims > 0 && tg_pod_check(pod, &why) < 0)
+        return note_error(g, &s->problem, &why, NULL);
+    return 0;
+}
+
+static bool same_size_and_place(const struct tg_member *a, const struct tg_member *b)
+{
+    return a->size == b->size && tg_streq(a->pack_required, b->pack_required) &&
+           tg_streq(a->pack_preferred, b->pack_preferred);
+}
+
+static int join_gang(struct gathering *g, struct sighting *s, const struct tg_membership *membership)
+{
+    static const struct tg_unit_problem contradiction = {
+        .reason = "ContradictingGangMember",
+        .text = "members of this gang declare different sizes or topology, or some declare a size and others expect a "
+                "Gang written by a user: give all of them the same GangMember parameters"};
+    struct builder *builder;
+    int r = builder_get(g, TG_UNIT_GANG, s->member.pod->metadata->namespace_, membership->gang, &builder);
+
+    if (r < 0)
+        return r;
+    if (builder->unit.declared == NULL)
+        builder->unit.declared = membership->declared;
+    else if (!same_size_and_place(builder->unit.declared, membership->declared))
+        note_problem(&builder->unit.problem, &contradiction);
+    if (builder->unit.value == NULL)
+        builder->unit.value = membership->value;
+    if (s->problem.reason != NULL)
+        note_problem(&builder->unit.problem, &s->problem);
+    s->member.role = membership->declared->role;
+    *TG_VEC_PUSH(&builder->members) = s->member;
+    return 0;
+}
+
+static int join_alone(struct gathering *g, struct sighting *s)
+{
+    const struct tg_pod *pod = s->member.pod;
+    bool several = s->member.n_claims > 1 || s->problem.reason != NULL;
+    const struct tg_object_meta *meta = several ? pod->metadata : s->member.claims[0]->metadata;
+    struct builder *builder;
+    int r;
+
+    /* Bound pods hold what they have; a pod whose other claims are still to come would change its kind. */
+    if (pod->spec->node_name != NULL || (s->missing && s->problem.reason == NULL))
+        return 0;
+    r = builder_get(g, several ? TG_UNIT_POD : TG_UNIT_CLAIM, meta->namespace_, meta->name, &builder);
+    if (r < 0)
+        return r;
+    if (s->problem.reason != NULL)
+        note_problem(&builder->unit.problem, &s->problem);
+    *TG_VEC_PUSH(&builder->members) = s->member;
+    return 0;
+}
+
+static int gather_pod(struct gathering *g, const struct tg_pod *pod)
+{
+    struct tg_membership membership;
+    struct sighting s;
+    int r;
+
+    if (pod->spec == NULL || pod->spec->resource_claims.n == 0 || tg_pod_finished(pod) ||
+        pod->metadata->deletion_timestamp != NULL)
+        return 0;
+    r = see_pod(g, pod, &s);
+    if (r < 0 || s.member.n_claims == 0)
+        return r;
+    r = tg_membership_of(pod, s.all, s.n_all, g->arena, &membership, g->err);
+    if (r < 0)
+        return r;
+    if (membership.problem.reason != NULL)
+        s.problem = membership.problem;
+    return membership.gang != NULL ? join_gang(g, &s, &membership) : join_alone(g, &s);
+}
+
+static int gather_gangs(struct gathering *g)
+{
+    const struct tg_view_list *gangs = &g->view->lists[TG_VIEW_GANG];
+
+    for (size_t i = 0; i < gangs->n; i++) {
+        const struct tg_gang *gang = gangs->items[i];
+        struct builder *builder;
+        int r = builder_get(g, TG_UNIT_GANG, gang->metadata->namespace_, gang->metadata->name, &builder);
+
+        if (r < 0)
+            return r;
+        builder->unit.gang = gang;
+    }
+    return 0;
+}
+
+/* What object and members say of the gang must agree. */
+static int check_gang(struct gathering *g, struct tg_unit *unit)
+{
+    const struct tg_member *declared = unit->declared;
+    const struct tg_gang *gang = unit->gang;
+    struct tg_error why = TG_ERROR_INIT;
+    bool automatic;
+
+    if (gang == NULL)
+        return 0;
+    if (tg_gang_validate(gang, &why) < 0 || tg_gang_unsupported(gang, &why) < 0)
+        return note_error(g, &unit->problem, &why, NULL);
+    automatic = tg_streq(tg_meta_label(gang->metadata, TG_LABEL_AUTO), TG_LABEL_TRUE);
+    if (declared == NULL)
+        return 0;
+    if (declared->size > 0 && !automatic)
+        tg_error_set(&why, TG_INVALID_ARGUMENT,
+                     "Gang %s/%s was written by a user, but its members declare a size: leave size out of their GangMember "
+                     "parameters, or delete the Gang",
+                     unit->namespace_, unit->name);
+    else if (declared->size > 0 && (size_t)declared->size != tg_gang_total(gang))
+        tg_error_set(&why, TG_INVALID_ARGUMENT, "Gang %s/%s has size %zu, but its members declare size %lld",
+                     unit->namespace_, unit->name, tg_gang_total(gang), (long long)declared->size);
+    return why.code == TG_OK ? 0 : note_error(g, &unit->problem, &why, NULL);
+}
+
+static int member_compare(const void *a, const void *b)
+{
+    const struct tg_object_meta *x = ((const struct tg_unit_member *)a)->pod->metadata;
+    const struct tg_object_meta *y = ((const struct tg_unit_member *)b)->pod->metadata;
+    int r = tg_strcmp(x->creation_timestamp, y->creation_timestamp);
+
+    return r != 0 ? r : tg_strcmp(x->name, y->name);
+}
+
+static int unit_compare(const void *a, const void *b)
+{
+    const struct tg_unit *x = a, *y = b;
+    int r;
+
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
+    r = tg_strcmp(x->created, y->created);
+    return r != 0 ? r : tg_strcmp(x->key, y->key);
+}
+
+static int finish(struct gathering *g, struct tg_units *ret)
+{
+    struct tg_unit *units = tg_arena_alloc_array(g->arena, tg_map_count(g->builders), sizeof(*units));
+    size_t n = 0;
+
+    if (units == NULL)
+        return out_of_memory(g);
+    for (struct tg_map_entry *e = tg_map_first(g->builders); e != NULL; e = tg_map_next(e)) {
+        struct builder *builder = tg_map_value(e);
+        struct tg_unit *unit = &units[n++];
+        struct tg_unit_member *members;
+
+        if (builder->members.n > 0)
+            qsort(builder->members.items, builder->members.n, sizeof(*members), member_compare);
+        members = tg_arena_alloc_array(g->arena, builder->members.n, sizeof(*members));
+        if (members == NULL || check_gang(g, &builder->unit) < 0)
+            return out_of_memory(g);
+        *unit = builder->unit;
+        unit->members = members;
+        unit->n_members = builder->members.n;
+        unit->created = unit->gang == NULL ? NULL : unit->gang->metadata->creation_timestamp;
+        if (unit->n_members == 0)
+            continue;
+        memcpy(members, builder->members.items, unit->n_members * sizeof(*members));
+        unit->priority = members[0].pod->spec->priority.value;
+        if (unit->created == NULL || tg_strcmp(members[0].pod->metadata->creation_timestamp, unit->created) < 0)
+            unit->created = members[0].pod->metadata->creation_timestamp;
+    }
+    if (n > 0)
+        qsort(units, n, sizeof(*units), unit_compare);
+    *ret = (struct tg_units){.items = units, .n = n};
+    return 0;
+}
+
+int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena *arena, struct tg_units *ret,
+              struct tg_error *err)
+{
+    TG_AUTOMAP struct tg_map *builders = tg_map_new(builder_free);
+    struct gathering g = {.view = view, .instance = instance, .arena = arena, .err = err, .builders = builders};
+    const struct tg_view_list *pods = &view->lists[TG_VIEW_POD];
+    int r = gather_gangs(&g);
+
+    for (size_t i = 0; r == 0 && i < pods->n; i++)
+        r = gather_pod(&g, pods->items[i]);
+    return r < 0 ? r : finish(&g, ret);
+}

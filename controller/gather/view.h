@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cluster as one pass sees it: pointers to API objects with look-up by name. Nothing is copied; the
+ * objects outlive the view (the stores do not change during a pass). Tests fill it from JSON.
+ */
+#ifndef TG_CONTROLLER_GATHER_VIEW_H
+#define TG_CONTROLLER_GATHER_VIEW_H
+
+#include "api/kubernetes/objects/core.h"
+#include "api/kubernetes/objects/kinds.h"
+#include "api/kubernetes/objects/resource.h"
+#include "api/runtime/base/map.h"
+#include "api/runtime/base/vec.h"
+#include "api/tangram/gang.h"
+
+enum tg_view_kind {
+    TG_VIEW_POD,
+    TG_VIEW_NODE,
+    TG_VIEW_NAMESPACE,
+    TG_VIEW_CLAIM,
+    TG_VIEW_SLICE,
+    TG_VIEW_CLASS,
+    TG_VIEW_TAINT_RULE,
+    TG_VIEW_GANG,
+    TG_VIEW_KINDS, /* how many there are */
+};
+
+struct tg_view_list {
+    const void **items;
+    size_t n;
+    size_t capacity;
+};
+
+struct tg_view {
+    struct tg_view_list lists[TG_VIEW_KINDS];
+    struct tg_map *by_key[TG_VIEW_KINDS];
+};
+
+void tg_view_init(struct tg_view *view);
+void tg_view_done(struct tg_view *view);
+/* object begins with struct tg_object and has a name. */
+void tg_view_add(struct tg_view *view, enum tg_view_kind kind, const void *object);
+/* namespace_ NULL for cluster scope; NULL if absent. */
+const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_, const char *name);
+
+const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespace_, const char *name);
+const struct tg_resource_claim *tg_view_claim(const struct tg_view *view, const char *namespace_, const char *name);
+const struct tg_gang *tg_view_gang(const struct tg_view *view, const char *namespace_, const char *name);
+bool tg_view_namespace_terminating(const struct tg_view *view, const char *namespace_);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/log.h"
+#include "api/runtime/base/str.h"
+#include "api/tangram/kinds.h"
+#include "api/tangram/plan_marker.h"
+#include "controller/controller.h"
+
+/* Every kind that the controller watches. An optional one is not served by every Kubernetes version. */
+static const struct watched {
+    const struct tg_kind *kind;
+    bool optional;
+} watched[TG_VIEW_KINDS] = {
+    [TG_VIEW_POD] = {&tg_kind_pod, false},
+    [TG_VIEW_NODE] = {&tg_kind_node, false},
+    [TG_VIEW_NAMESPACE] = {&tg_kind_namespace, false},
+    [TG_VIEW_CLAIM] = {&tg_kind_resource_claim, false},
+    [TG_VIEW_SLICE] = {&tg_kind_resource_slice, false},
+    [TG_VIEW_CLASS] = {&tg_kind_device_class, false},
+    [TG_VIEW_TAINT_RULE] = {&tg_kind_device_taint_rule, true},
+    [TG_VIEW_GANG] = {&tg_kind_gang, false},
+};
+
+/* An allocation of ours vanished while nobody here was writing: the unit whose plan it belonged to is told. */
+static void claim_cleared(struct tg_controller *controller, const struct tg_resource_claim *before)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(64 * 1024);
+    struct tg_plan_marker marker;
+
+    if (!tg_claim_marker(before, arena, &marker) || marker.gang_uid[0] == '\0')
+        return;
+    for (struct tg_map_entry *e = tg_map_first(controller->units); e != NULL; e = tg_map_next(e)) {
+        struct tg_unit_state *state = tg_map_value(e);
+
+        if (state->in_flight == 0 && tg_streq(state->marker_uid, marker.gang_uid))
+            state->disturbed = true;
+    }
+}
+
+static void on_change(void *data, struct tg_informer *informer, const struct tg_stored *before,
+                      const struct tg_stored *after)
+{
+    struct tg_controller *controller = data;
+
+    if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL && after != NULL) {
+        const struct tg_resource_claim *was = (const void *)before->object, *is = (const void *)after->object;
+
+        if (was->status != NULL && was->status->allocation != NULL && tg_streq(was->metadata->uid, is->metadata->uid) &&
+            (is->status == NULL || is->status->allocation == NULL))
+            claim_cleared(controller, was);
+    }
+    tg_controller_kick(controller);
+}
+
+static void on_synced(void *data, struct tg_informer *informer)
+{
+    struct tg_controller *controller = data;
+
+    TG_INFO("Synced", TG_S("kind", tg_informer_kind(informer)->kind), TG_I("objects", tg_informer_count(informer)));
+    tg_controller_kick(controller);
+}
+
+static void on_error(void *data, struct tg_informer *informer, const struct tg_error *err)
+{
+    (void)data;
+    TG_ERR(err, "Cannot read from the API server", TG_S("kind", tg_informer_kind(informer)->kind));
+}
+
+static void start(struct tg_controller *controller, enum tg_view_kind kind)
+{
+    const struct tg_delays *delays = tg_configuration_delays(controller->configuration);
+
+    controller->informers[kind] = tg_informer_new(
+        controller->client, &(struct tg_informer_config){.kind = watched[kind].kind,
+                                                         .watch_timeout = delays->watch,
+                                                         .on_change = on_change,
+                                                         .on_synced = on_synced,
+                                                         .on_error = on_error,
+                                                         .data = controller});
+}
+
+static void on_probed(void *data, const struct tg_kube_result *result);
+
+/* One object is asked for: 404 means that the server does not know the kind. */
+static void probe(struct tg_timer *timer)
+{
+    struct tg_controller *controller = timer->data;
+
+    tg_kube_send(controller->client,
+                 &(struct tg_kube_call){.method = TG_REST_GET,
+                                        .target = {.kind = watched[TG_VIEW_TAINT_RULE].kind, .query = "limit=1"},
+                                        .done = on_probed,
+                                        .data = controller});
+}
+
+static void on_probed(void *data, const struct tg_kube_result *result)
+{
+    struct tg_controller *controller = data;
+
+    if (result->error.code == TG_OK)
+        start(controller, TG_VIEW_TAINT_RULE);
+    else if (result->error.code != TG_NOT_FOUND) {
+        TG_ERR(&result->error, "Cannot find out which kinds the API server serves; asking again");
+        controller->probe.callback = probe;
+        controller->probe.data = controller;
+        tg_timer_start(controller->loop, &controller->probe, TG_SECOND);
+        return;
+    }
+    controller->probed = true;
+    tg_controller_kick(controller);
+}
+
+void tg_controller_start_informers(struct tg_controller *controller)
+{
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        if (!watched[kind].optional)
+            start(controller, kind);
+    controller->probe.data = controller;
+    probe(&controller->probe);
+}
+
+bool tg_controller_synced(const struct tg_controller *controller)
+{
+    if (!controller->probed)
+        return false;
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        if (controller->informers[kind] != NULL && !tg_informer_synced(controller->informers[kind]))
+            return false;
+    return true;
+}
+
+struct filling {
+    struct tg_view *view;
+    enum tg_view_kind kind;
+};
+
+static bool add(void *data, const struct tg_stored *stored)
+{
+    struct filling *filling = data;
+
+    tg_view_add(filling->view, filling->kind, stored->object);
+    return true;
+}
+
+void tg_controller_fill_view(const struct tg_controller *controller, struct tg_view *view)
+{
+    struct filling filling = {.view = view};
+
+    for (filling.kind = 0; filling.kind < TG_VIEW_KINDS; filling.kind++)
+        if (controller->informers[filling.kind] != NULL)
+            tg_informer_each(controller->informers[filling.kind], add, &filling);
+}
+
+static enum tg_view_kind view_kind_of(enum tg_write_kind kind)
+{
+    switch (kind) {
+    case TG_WRITE_GANG_CREATE:
+    case TG_WRITE_GANG_METADATA:
+    case TG_WRITE_GANG_STATUS:
+    case TG_WRITE_GANG_DELETE:
+        return TG_VIEW_GANG;
+    case TG_WRITE_CLAIM_ALLOCATE:
+    case TG_WRITE_CLAIM_CLEAR:
+        return TG_VIEW_CLAIM;
+    case TG_WRITE_POD:
+        return TG_VIEW_POD;
+    }
+    return TG_VIEW_POD;
+}
+
+struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller, enum tg_write_kind kind)
+{
+    return controller->informers[view_kind_of(kind)];
+}
+
+const struct tg_kind *tg_controller_kind_of(enum tg_write_kind kind)
+{
+    return watched[view_kind_of(kind)].kind;
+}

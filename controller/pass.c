@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass: view -> units -> fleet -> decisions -> writes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/log.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
+#include "controller/controller.h"
+
+#define PASS_MEMORY ((size_t)1 << 30)
+#define BACKOFF_FIRST (100 * TG_MILLISECOND)
+#define BACKOFF_LAST (30 * TG_SECOND)
+
+/* A unit with what the pass knows of it. */
+struct candidate {
+    const struct tg_unit *unit;
+    struct tg_unit_state *state;
+    const struct tg_plan *plan; /* the record, or what is on its way to become it */
+    const struct tg_plan *record;
+    bool unreadable;
+};
+
+struct pass {
+    struct tg_controller *controller;
+    struct tg_arena *arena;
+    struct tg_view view;
+    struct tg_units units;
+    struct candidate *candidates;
+    struct tg_fleet *fleet;
+    TG_VEC(struct tg_fleet_busy) busy;
+    TG_VEC(struct tg_fleet_assumed) assumed;
+    struct tg_error err;
+    int64_t now; /* monotonic */
+};
+
+/* --- states ---------------------------------------------------------------------------------- */
+
+static void state_free(void *value)
+{
+    struct tg_unit_state *state = value;
+
+    free(state->key);
+    free(state->pending);
+    free(state->said);
+    free(state->marker_uid);
+    free(state);
+}
+
+struct tg_map *tg_controller_states_new(void)
+{
+    return tg_map_new(state_free);
+}
+
+struct tg_unit_state *tg_controller_state(struct tg_controller *controller, const char *key)
+{
+    struct tg_unit_state *state = tg_map_get(controller->units, key);
+
+    if (state == NULL) {
+        state = tg_xcalloc(1, sizeof(*state));
+        state->key = tg_xstrdup(key);
+        tg_map_set(controller->units, key, state);
+    }
+    return state;
+}
+
+static void sweep_states(struct tg_controller *controller)
+{
+    struct tg_map_entry *next;
+
+    for (struct tg_map_entry *e = tg_map_first(controller->units); e != NULL; e = next) {
+        struct tg_unit_state *state = tg_map_value(e);
+
+        next = tg_map_next(e);
+        if (!state->seen && state->in_flight == 0)
+            tg_map_remove(controller->units, state->key);
+        else
+            state->seen = false;
+    }
+}
+
+/* The writes of the last decision have returned: what was assumed for them is in the stores by now, or never will be. */
+static void settle(struct pass *pass, struct tg_unit_state *state)
+{
+    int64_t backoff;
+
+    free(state->pending);
+    state->pending = NULL;
+    if (!state->failed) {
+        state->failures = 0;
+        return;
+    }
+    state->failed = false;
+    backoff = BACKOFF_FIRST << (state->failures < 10 ? state->failures : 10);
+    state->failures++;
+    state->not_before = pass->now + (backoff < BACKOFF_LAST ? backoff : BACKOFF_LAST);
+}
+
+/* --- fleet ----------------------------------------------------------------------------------- */
+
+static void assume_pod(struct pass *pass, const struct tg_pod *pod, const char *node)
+{
+    if (pod->spec->node_name == NULL && !tg_pod_finished(pod))
+        *TG_VEC_PUSH(&pass->assumed) = (struct tg_fleet_assumed){.pod = pod, .node = node};
+}
+
+static void assume_claim(struct pass *pass, const struct candidate *c, const struct tg_plan_member *member,
+                         const struct tg_plan_claim *planned)
+{
+    const struct tg_resource_claim *claim = tg_view_claim(&pass->view, c->unit->namespace_, planned->name);
+
+    /* Allocated: the allocation itself says so. Gone: nothing will be allocated any more. */
+    if (claim == NULL || !tg_streq(claim->metadata->uid, planned->uid) || tg_claim_allocated(claim))
+        return;
+    for (size_t i = 0; i < planned->results.n; i++) {
+        const struct tg_plan_result *result = &planned->results.items[i];
+
+        for (size_t j = 0; j < result->devices.n; j++)
+            *TG_VEC_PUSH(&pass->busy) = (struct tg_fleet_busy){.driver = tg_plan_result_driver(c->plan, result),
+                                                               .pool = tg_plan_result_pool(member, result),
+                                                               .device = result->devices.items[j],
+                                                               .holder = c->unit->key};
+    }
+}
+
+static void assume_plan(struct pass *pass, const struct candidate *c)
+{
+    for (size_t i = 0; i < c->plan->members.n; i++) {
+        const struct tg_plan_member *member = &c->plan->members.items[i];
+        const struct tg_pod *pod = tg_view_pod(&pass->view, c->unit->namespace_, member->pod);
+
+        if (pod != NULL && pod->spec != NULL && tg_streq(pod->metadata->uid, member->uid))
+            assume_pod(pass, pod, member->node);
+        for (size_t j = 0; j < member->claims.n; j++)
+            assume_claim(pass, c, member, &member->claims.items[j]);
+    }
+}
+
+/* Pods that wait for the scheduler with their claims allocated take their room already. */
+static void assume_allocated(struct pass *pass, const struct candidate *c)
+{
+    if (c->plan != NULL)
+        return;
+    for (size_t i = 0; i < c->unit->n_members; i++) {
+        const struct tg_unit_member *member = &c->unit->members[i];
+        const char *node = member->n_claims == 0 ? NULL : tg_claim_node(member->claims[0]);
+
+        if (node != NULL)
+            assume_pod(pass, member->pod, node);
+    }
+}
+
+static int build_fleet(struct pass *pass)
+{
+    struct tg_view_list *lists = pass->view.lists;
+    struct tg_fleet_input input = {
+        .nodes = (const struct tg_node *const *)lists[TG_VIEW_NODE].items,
+        .n_nodes = lists[TG_VIEW_NODE].n,
+        .slices = (const struct tg_resource_slice *const *)lists[TG_VIEW_SLICE].items,
+        .n_slices = lists[TG_VIEW_SLICE].n,
+        .classes = (const struct tg_device_class *const *)lists[TG_VIEW_CLASS].items,
+        .n_classes = lists[TG_VIEW_CLASS].n,
+        .claims = (const struct tg_resource_claim *const *)lists[TG_VIEW_CLAIM].items,
+        .n_claims = lists[TG_VIEW_CLAIM].n,
+        .pods = (const struct tg_pod *const *)lists[TG_VIEW_POD].items,
+        .n_pods = lists[TG_VIEW_POD].n,
+        .taint_rules = (const struct tg_device_taint_rule *const *)lists[TG_VIEW_TAINT_RULE].items,
+        .n_taint_rules = lists[TG_VIEW_TAINT_RULE].n,
+        .busy = pass->busy.items,
+        .n_busy = pass->busy.n,
+        .assumed = pass->assumed.items,
+        .n_assumed = pass->assumed.n,
+        .instance = tg_configuration_instance(pass->controller->configuration),
+    };
+
+    return tg_fleet_new(&input, pass->arena, &pass->fleet, &pass->err);
+}
+
+/* --- decisions ------------------------------------------------------------------------------- */
+
+static int find_level(const struct pass *pass, const char *name, struct tg_level *storage, const struct tg_level **ret,
+                      struct tg_error *err)
+{
+    *ret = NULL;
+    if (name == NULL)
+        return 0;
+    *ret = storage;
+    return tg_configuration_find_level(pass->controller->configuration, name, storage, err);
+}
+
+/* What went wrong with the input of a placement, as a decision. */
+static int refuse(struct pass *pass, struct tg_decision *decision, const char *reason, const struct tg_error *why)
+{
+    decision->kind = TG_DECIDE_WAIT;
+    decision->reason = reason;
+    decision->text = tg_arena_strdup(pass->arena, why->message);
+    decision->warning = true;
+    decision->phase = TG_PHASE_WAITING;
+    return decision->text == NULL ? -TG_RESOURCE_EXHAUSTED : 0;
+}
+
+static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
+                 const struct tg_place_request *request, const struct tg_placement *placement,
+                 struct tg_decision *decision)
+{
+    struct tg_plan *plan;
+    const char *text;
+    int r = tg_commit_plan(input, decision, request, placement, pass->arena, &plan, &pass->err);
+
+    if (r < 0)
+        return r;
+    r = tg_commit_begin(input, plan, pass->arena, decision, &pass->err);
+    if (r < 0)
+        return r;
+    text = tg_plan_encode(plan, pass->arena);
+    free(c->state->pending);
+    c->state->pending = text == NULL ? NULL : tg_xstrdup(text);
+    c->plan = plan;
+    assume_plan(pass, c);
+    /* The next unit must see the devices taken. */
+    return build_fleet(pass);
+}
+
+static int place(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
+                 struct tg_decision *decision)
+{
+    const struct tg_gang *gang = c->unit->gang;
+    const struct tg_level *required, *preferred;
+    struct tg_level storage[2];
+    struct tg_place_request request;
+    struct tg_placement placement;
+    struct tg_no_place no_place = {0};
+    struct tg_error why = TG_ERROR_INIT;
+    int r;
+
+    if (find_level(pass, gang == NULL ? NULL : tg_gang_pack_required(gang), &storage[0], &required, &why) < 0 ||
+        find_level(pass, gang == NULL ? NULL : tg_gang_pack_preferred(gang), &storage[1], &preferred, &why) < 0) {
+        r = refuse(pass, decision, "UnknownLevel", &why);
+        return r < 0 ? r : tg_commit_show(input, NULL, pass->arena, decision, &pass->err);
+    }
+    r = tg_commit_place_request(input, decision, required, preferred, pass->arena, &request, &pass->err);
+    if (r < 0)
+        return r;
+    r = tg_place(pass->fleet, &request, pass->arena, &placement, &no_place, &why);
+    if (r == 0)
+        return begin(pass, c, input, &request, &placement, decision);
+    if (r == -TG_UNAVAILABLE) {
+        decision->kind = TG_DECIDE_WAIT;
+        decision->reason = no_place.reason;
+        decision->text = no_place.text;
+        decision->warning = true;
+        decision->phase = TG_PHASE_WAITING;
+        return tg_commit_show(input, &no_place, pass->arena, decision, &pass->err);
+    }
+    r = refuse(pass, decision, "Unsupported", &why);
+    return r < 0 ? r : tg_commit_show(input, NULL, pass->arena, decision, &pass->err);
+}
+
+/* Is it over since `*since`? Remembers when it began, and asks to be woken at the end. */
+static bool over(struct pass *pass, bool now, int64_t *since, int64_t delay)
+{
+    if (!now) {
+        *since = 0;
+        return false;
+    }
+    if (*since == 0)
+        *since = pass->now;
+    if (pass->now - *since >= delay)
+        return true;
+    tg_controller_wake_at(pass->controller, *since + delay);
+    return false;
+}
+
+static int decide(struct pass *pass, struct candidate *c, struct tg_commit_input *input, struct tg_decision *decision)
+{
+    const struct tg_delays *delays = tg_configuration_delays(pass->controller->configuration);
+    int r = tg_commit_decide(input, pass->arena, decision, &pass->err);
+
+    if (r < 0)
+        return r;
+    input->stall_over = over(pass, decision->stalled, &c->state->stalled_since, delays->stall);
+    input->linger_over = over(pass, decision->abandoned, &c->state->empty_since, delays->linger);
+    if (input->stall_over || input->linger_over)
+        return tg_commit_decide(input, pass->arena, decision, &pass->err);
+    return 0;
+}
+
+static int process(struct pass *pass, struct candidate *c)
+{
+    struct tg_controller *controller = pass->controller;
+    struct tg_commit_input input = {.view = &pass->view,
+                                    .unit = c->unit,
+                                    .fleet = pass->fleet,
+                                    .plan = c->record,
+                                    .plan_unreadable = c->unreadable,
+                                    .instance = tg_configuration_instance(controller->configuration),
+                                    .epoch = tg_elector_epoch(controller->elector),
+                                    .now = tg_now_wall(controller->clock),
+                                    .disturbed = c->state->disturbed};
+    struct tg_decision decision;
+    int r;
+
+    if (c->state->in_flight > 0)
+        return 0;
+    if (c->state->not_before > pass->now) {
+        tg_controller_wake_at(controller, c->state->not_before);
+        return 0;
+    }
+    r = decide(pass, c, &input, &decision);
+    if (r == 0 && decision.kind == TG_DECIDE_PLACE)
+        r = place(pass, c, &input, &decision);
+    else if (r == 0 && decision.kind == TG_DECIDE_WAIT)
+        r = tg_commit_show(&input, NULL, pass->arena, &decision, &pass->err);
+    if (r < 0)
+        return r;
+    tg_controller_report(controller, c->state, c->unit, &decision);
+    tg_controller_execute(controller, c->state, decision.writes, decision.n_writes);
+    return 0;
+}
+
+/* --- the pass -------------------------------------------------------------------------------- */
+
+static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, struct candidate *c)
+{
+    struct tg_unit_state *state = tg_controller_state(pass->controller, unit->key);
+    struct tg_plan *pending = NULL;
+    const char *uid = tg_unit_marker_uid(unit);
+    int r;
+
+    *c = (struct candidate){.unit = unit, .state = state};
+    state->seen = true;
+    if (state->in_flight == 0)
+        settle(pass, state);
+    r = tg_commit_record(unit, pass->arena, &c->record, &c->unreadable, &pass->err);
+    if (r < 0)
+        return r;
+    c->plan = c->record;
+    if (c->record == NULL)
+        state->disturbed = false;
+    if (c->record == NULL && state->pending != NULL && tg_plan_decode(state->pending, pass->arena, &pending, NULL) == 0)
+        c->plan = pending;
+    if (!tg_streq(uid, state->marker_uid)) {
+        free(state->marker_uid);
+        state->marker_uid = uid == NULL ? NULL : tg_xstrdup(uid);
+    }
+    if (c->plan != NULL)
+        assume_plan(pass, c);
+    assume_allocated(pass, c);
+    return 0;
+}
+
+static int prepare(struct pass *pass)
+{
+    const char *instance = tg_configuration_instance(pass->controller->configuration);
+    int r = tg_gather(&pass->view, instance, pass->arena, &pass->units, &pass->err);
+
+    if (r < 0)
+        return r;
+    pass->candidates = tg_arena_alloc_array(pass->arena, pass->units.n, sizeof(*pass->candidates));
+    if (pass->candidates == NULL)
+        return tg_error_set(&pass->err, TG_RESOURCE_EXHAUSTED, "the memory budget of a pass is used up");
+    for (size_t i = 0; i < pass->units.n; i++) {
+        r = prepare_candidate(pass, &pass->units.items[i], &pass->candidates[i]);
+        if (r < 0)
+            return r;
+    }
+    return build_fleet(pass);
+}
+
+static void check_classes(struct pass *pass)
+{
+    const struct tg_view_list *classes = &pass->view.lists[TG_VIEW_CLASS];
+
+    for (size_t i = 0; i < classes->n; i++)
+        if (tg_class_kind(classes->items[i], tg_configuration_instance(pass->controller->configuration)) ==
+            TG_CLASS_UNGUARDED)
+            tg_controller_report_class(pass->controller, classes->items[i], "UnguardedDeviceClass",
+                                       "The class is labelled for Tangram but lacks the guard: add the selector "
+                                       "expression " TG_GUARD_EXPRESSION " as an entry of its own. It is not served.");
+}
+
+static void run(struct pass *pass)
+{
+    int r = prepare(pass);
+
+    if (r == 0)
+        check_classes(pass);
+    for (size_t i = 0; r == 0 && i < pass->units.n; i++)
+        r = process(pass, &pass->candidates[i]);
+    if (r < 0)
+        TG_ERR(&pass->err, "A pass was cut short");
+    else
+        sweep_states(pass->controller);
+}
+
+void tg_controller_pass(struct tg_controller *controller)
+{
+    struct pass pass = {.controller = controller, .now = tg_now_monotonic(controller->clock)};
+
+    if (controller->stopping || !tg_controller_synced(controller) || !tg_elector_leading(controller->elector))
+        return;
+    controller->passes++;
+    controller->wake_at = 0;
+    tg_controller_start_waiting(controller);
+    pass.arena = tg_arena_new(PASS_MEMORY);
+    tg_view_init(&pass.view);
+    tg_controller_fill_view(controller, &pass.view);
+    run(&pass);
+    tg_view_done(&pass.view);
+    TG_VEC_DONE(&pass.busy);
+    TG_VEC_DONE(&pass.assumed);
+    tg_arena_free(pass.arena);
+}
