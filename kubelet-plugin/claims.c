@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kubelet-plugin/claims.h"
+
+#include <stdlib.h>
+
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "api/runtime/json/decode.h"
+#include "kubelet-plugin/claim_check.h"
+
+/* What one claim of a batch may take: the largest claim that the API server stores has some 100
+ * KiB. */
+#define CLAIM_BUDGET ((size_t)2 << 20)
+
+struct item {
+    struct tg_claim_batch *batch;
+    struct tg_kubelet_claim claim;
+    struct tg_arena *arena;
+    void *reading; /* handle of the source */
+    bool working;  /* the device worker has it */
+    struct tg_device_job job;
+};
+
+struct tg_claim_batch {
+    struct tg_claims *claims;
+    struct tg_claim_batch *prev, *next;
+    struct tg_arena *arena; /* of the request's strings */
+    bool prepare;
+    tg_claims_done *done; /* NULL: abandoned */
+    void *data;
+    struct tg_deferred finish;
+    size_t pending; /* items without an answer */
+    struct item *items;
+    struct tg_kubelet_answer *answers;
+    size_t n;
+};
+
+struct tg_claims {
+    struct tg_loop *loop;
+    struct tg_device_worker *devices;
+    const struct tg_claim_source *source;
+    const char *driver;
+    struct tg_claim_batch *batches;
+    void (*idle)(void *data); /* NULL: nobody waits for that */
+    void *idle_data;
+};
+
+static void batch_free(struct tg_claim_batch *batch)
+{
+    struct tg_claims *claims = batch->claims;
+
+    if (batch->prev != NULL)
+        batch->prev->next = batch->next;
+    else
+        claims->batches = batch->next;
+    if (batch->next != NULL)
+        batch->next->prev = batch->prev;
+    tg_defer_cancel(claims->loop, &batch->finish);
+    for (size_t i = 0; i < batch->n; i++) {
+        if (batch->items[i].reading != NULL)
+            claims->source->cancel(claims->source->data, batch->items[i].reading);
+        tg_arena_free(batch->items[i].arena);
+    }
+    free(batch->items);
+    free(batch->answers);
+    tg_arena_free(batch->arena);
+    free(batch);
+    if (claims->batches == NULL && claims->idle != NULL)
+        claims->idle(claims->idle_data);
+}
+
+static void on_finish(struct tg_deferred *deferred)
+{
+    struct tg_claim_batch *batch = deferred->data;
+
+    if (batch->done != NULL)
+        batch->done(batch->data, batch->answers, batch->n);
+    batch_free(batch);
+}
+
+/* err NULL: success. */
+static void answer(struct item *item, const struct tg_error *err)
+{
+    struct tg_claim_batch *batch = item->batch;
+    struct tg_kubelet_answer *to = &batch->answers[item - batch->items];
+
+    if (err != NULL)
+        to->error = tg_arena_printf(batch->arena, "%s", err->message);
+    to->devices = item->job.devices;
+    to->n = item->job.n_devices;
+    if (--batch->pending == 0)
+        tg_defer(batch->claims->loop, &batch->finish);
+}
+
+static void on_job_done(struct tg_device_job *job)
+{
+    struct item *item = job->data;
+
+    item->working = false;
+    if (job->err.code != TG_OK) {
+        tg_error_wrap(&job->err, "claim %s/%s", item->claim.namespace_, item->claim.name);
+        answer(item, &job->err);
+    } else {
+        answer(item, NULL);
+    }
+}
+
+static void fail(struct item *item, struct tg_error *err)
+{
+    tg_error_wrap(err, "claim %s/%s", item->claim.namespace_, item->claim.name);
+    answer(item, err);
+}
+
+static int check(struct item *item, const char *json, size_t n,
+                 const struct tg_allocation_devices **ret, struct tg_error *err)
+{
+    void *claim;
+    int rc = tg_json_decode_new(&tg_resource_claim_type, json, n, item->arena, &claim, err);
+    if (rc != 0)
+        return rc;
+    return tg_claim_check(claim, item->claim.uid, item->batch->claims->driver, ret, err);
+}
+
+static void on_read(void *data, const char *json, size_t n, const struct tg_error *read_error)
+{
+    struct item *item = data;
+    const struct tg_allocation_devices *allocated = NULL;
+    struct tg_error err;
+
+    item->reading = NULL;
+    if (read_error != NULL) {
+        err = *read_error;
+        fail(item, &err);
+        return;
+    }
+    if (check(item, json, n, &allocated, &err) != 0) {
+        fail(item, &err);
+        return;
+    }
+    item->working = true;
+    item->job.results = allocated->results.items;
+    item->job.n = allocated->results.n;
+    tg_device_worker_prepare(item->batch->claims->devices, &item->job);
+}
+
+/* A prepare of that claim that is still being read: its pod is gone. */
+static void give_up_reading(struct tg_claims *claims, const char *uid)
+{
+    for (struct tg_claim_batch *batch = claims->batches; batch != NULL; batch = batch->next) {
+        for (size_t i = 0; i < batch->n; i++) {
+            struct item *item = &batch->items[i];
+            struct tg_error err;
+            if (item->reading == NULL || !tg_streq(item->claim.uid, uid))
+                continue;
+            claims->source->cancel(claims->source->data, item->reading);
+            item->reading = NULL;
+            tg_error_set(&err, TG_ABORTED, "unprepared while it was being prepared");
+            fail(item, &err);
+        }
+    }
+}
+
+static void begin(struct item *item)
+{
+    struct tg_claims *claims = item->batch->claims;
+
+    if (item->batch->prepare) {
+        item->reading = claims->source->get(claims->source->data, item->claim.namespace_,
+                                            item->claim.name, on_read, item);
+        return;
+    }
+    give_up_reading(claims, item->claim.uid);
+    item->working = true;
+    tg_device_worker_release(claims->devices, &item->job);
+}
+
+static struct tg_claim_batch *batch_new(struct tg_claims *claims,
+                                        const struct tg_kubelet_claims *request, bool prepare,
+                                        tg_claims_done *done, void *data)
+{
+    struct tg_claim_batch *batch = tg_xcalloc(1, sizeof(*batch));
+
+    batch->claims = claims;
+    batch->arena = tg_arena_new(TG_ARENA_UNLIMITED); /* as large as the request, which is bounded */
+    batch->prepare = prepare;
+    batch->done = done;
+    batch->data = data;
+    batch->finish = (struct tg_deferred){.callback = on_finish, .data = batch};
+    batch->n = batch->pending = request->n;
+    batch->items = tg_xcalloc(request->n, sizeof(*batch->items));
+    batch->answers = tg_xcalloc(request->n, sizeof(*batch->answers));
+    batch->next = claims->batches;
+    if (batch->next != NULL)
+        batch->next->prev = batch;
+    claims->batches = batch;
+    for (size_t i = 0; i < batch->n; i++) {
+        struct item *item = &batch->items[i];
+        item->batch = batch;
+        item->claim = (struct tg_kubelet_claim){
+            .namespace_ = tg_arena_strdup(batch->arena, request->items[i].namespace_),
+            .uid = tg_arena_strdup(batch->arena, request->items[i].uid),
+            .name = tg_arena_strdup(batch->arena, request->items[i].name),
+        };
+        item->arena = tg_arena_new(CLAIM_BUDGET);
+        item->job = (struct tg_device_job){
+            .done = on_job_done,
+            .data = item,
+            .arena = item->arena,
+            .uid = item->claim.uid,
+            .namespace_ = item->claim.namespace_,
+            .name = item->claim.name,
+        };
+        batch->answers[i].uid = item->claim.uid;
+    }
+    for (size_t i = 0; i < batch->n; i++)
+        begin(&batch->items[i]);
+    if (batch->n == 0)
+        tg_defer(claims->loop, &batch->finish);
+    return batch;
+}
+
+struct tg_claim_batch *tg_claims_prepare(struct tg_claims *claims,
+                                         const struct tg_kubelet_claims *request,
+                                         tg_claims_done *done, void *data)
+{
+    return batch_new(claims, request, true, done, data);
+}
+
+struct tg_claim_batch *tg_claims_unprepare(struct tg_claims *claims,
+                                           const struct tg_kubelet_claims *request,
+                                           tg_claims_done *done, void *data)
+{
+    return batch_new(claims, request, false, done, data);
+}
+
+void tg_claims_abandon(struct tg_claim_batch *batch)
+{
+    struct tg_claims *claims = batch->claims;
+    bool working = false;
+
+    batch->done = NULL;
+    for (size_t i = 0; i < batch->n; i++) {
+        struct item *item = &batch->items[i];
+        working = working || item->working;
+        if (item->reading == NULL)
+            continue;
+        claims->source->cancel(claims->source->data, item->reading);
+        item->reading = NULL;
+        batch->pending--;
+    }
+    /* The memory is the device worker's as long as it works on an item of the batch. */
+    if (!working)
+        batch_free(batch);
+}
+
+struct tg_claims *tg_claims_new(struct tg_loop *loop, struct tg_device_worker *devices,
+                                const struct tg_claim_source *source, const char *driver)
+{
+    struct tg_claims *claims = tg_xcalloc(1, sizeof(*claims));
+
+    claims->loop = loop;
+    claims->devices = devices;
+    claims->source = source;
+    claims->driver = driver;
+    return claims;
+}
+
+void tg_claims_free(struct tg_claims *claims)
+{
+    if (claims == NULL)
+        return;
+    claims->idle = NULL;
+    while (claims->batches != NULL)
+        batch_free(claims->batches);
+    free(claims);
+}
+
+void tg_claims_when_idle(struct tg_claims *claims, void (*idle)(void *data), void *data)
+{
+    claims->idle = idle;
+    claims->idle_data = data;
+    if (claims->batches == NULL)
+        idle(data);
+}

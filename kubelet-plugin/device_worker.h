@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything that touches devices, on a thread of its own: a device library that hangs holds up
+ * neither the kubelet's calls nor the health server. Jobs run one after the other. Results are
+ * copied on that thread, so that nothing of the driver is looked at from two.
+ */
+#ifndef TG_PLUGIN_DEVICE_WORKER_H
+#define TG_PLUGIN_DEVICE_WORKER_H
+
+#include "api/kubelet/dra.h"
+#include "api/kubelet/health.h"
+#include "api/kubernetes/objects/resource.h"
+#include "api/runtime/base/error.h"
+#include "api/runtime/loop/loop.h"
+#include "driver/prepare/prepare.h"
+#include "driver/provider/provider.h"
+
+struct tg_device_worker;
+
+struct tg_device_worker_config {
+    const char *provider;
+    struct tg_provider_options provider_options;
+    struct tg_prepare_options prepare_options; /* the pool's name is that of the node */
+    /* Once: devices are listed, the journal is recovered and CDI documents are in place; or why
+     * not. */
+    void (*started)(void *data, const struct tg_prepare_report *report, const struct tg_error *err);
+    void *data;
+};
+
+/* Strings are borrowed. Begins at once; while another instance holds the state folder it tries
+ * again every second. */
+struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
+                                              const struct tg_device_worker_config *config);
+/* Waits for the running job; jobs that wait are dropped without `done`. NULL is allowed. */
+void tg_device_worker_free(struct tg_device_worker *worker);
+/* The devices as they were listed at the start. Only after `started` without an error. */
+const struct tg_device_set *tg_device_worker_devices(const struct tg_device_worker *worker);
+
+/* Embedded by the caller and untouched by him until `done`. `err.code` is TG_OK on success. */
+struct tg_device_job {
+    void (*done)(struct tg_device_job *job);
+    void *data;
+    struct tg_arena *arena; /* for the results; the worker's until `done` */
+    const char *uid;
+    const char *namespace_, *name;              /* prepare */
+    const struct tg_allocation_device *results; /* prepare */
+    size_t n;
+    struct tg_error err;
+    struct tg_kubelet_device *devices; /* prepare: the answer */
+    size_t n_devices;
+    struct tg_kubelet_device_health *health; /* check: all devices */
+    size_t n_health;
+    struct tg_device_worker *worker; /* set by the call */
+};
+/* Only after `started` without an error. */
+void tg_device_worker_prepare(struct tg_device_worker *worker, struct tg_device_job *job);
+void tg_device_worker_release(struct tg_device_worker *worker, struct tg_device_job *job);
+/* Lists the devices again: those that are found are healthy, those of the start that are not are
+ * unhealthy; when listing fails, all are unknown. Pool and device names are borrowed from the
+ * devices of the start. `updated` is left 0. */
+void tg_device_worker_check(struct tg_device_worker *worker, struct tg_device_job *job);
+
+#endif

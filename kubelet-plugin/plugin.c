@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kubelet-plugin/plugin.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "api/kubelet/health.h"
+#include "api/kubernetes/client/client.h"
+#include "api/kubernetes/client/events.h"
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/file.h"
+#include "api/runtime/base/log.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/http/http.h"
+#include "kubelet-plugin/claim_api.h"
+#include "kubelet-plugin/claims.h"
+#include "kubelet-plugin/dra_service.h"
+#include "kubelet-plugin/health_stream.h"
+#include "kubelet-plugin/node_watch.h"
+#include "kubelet-plugin/publisher.h"
+#include "kubelet-plugin/registration.h"
+#include "kubelet-plugin/slice_api.h"
+
+#define PROGRAM "tangram-kubelet-plugin"
+#define STOP_PATIENCE (10 * TG_SECOND)
+
+struct tg_plugin {
+    struct tg_loop *loop;
+    const struct tg_plugin_options *options;
+    void (*stopped)(void *data, const struct tg_error *err);
+    void *data;
+    struct tg_arena *arena; /* of what lives as long as the plugin */
+    const char *service_path;
+    struct tg_kube_client *client;
+    struct tg_events *events;
+    struct tg_node_watch *node;
+    struct tg_slice_api *slices;
+    struct tg_publisher *publisher;
+    struct tg_device_worker *devices;
+    struct tg_claim_source source;
+    struct tg_claims *claims;
+    struct tg_health_stream *health;
+    struct tg_dra_service *service;
+    struct tg_registration *registration;
+    struct tg_http *http;
+    bool stopping;
+    struct tg_timer stop_timer;
+};
+
+/* --- health server --- */
+
+static int handle_healthz(void *data, struct tg_buf *body, const char **content_type)
+{
+    (void)data;
+    (void)content_type;
+    tg_buf_append_str(body, "ok\n"); /* the loop runs */
+    return 200;
+}
+
+static int handle_readyz(void *data, struct tg_buf *body, const char **content_type)
+{
+    const struct tg_plugin *plugin = data;
+    struct tg_error err;
+    int status = 200;
+
+    (void)content_type;
+    if (plugin->registration == NULL) {
+        tg_buf_append_str(body, "devices: not listed yet\n");
+        status = 503;
+    } else if (!tg_registration_registered(plugin->registration)) {
+        tg_buf_append_str(body, "kubelet: not registered yet\n");
+        status = 503;
+    }
+    if (tg_publisher_status(plugin->publisher, &err) != 0) {
+        tg_buf_printf(body, "slices: %s\n", err.message);
+        status = 503;
+    }
+    if (status == 200)
+        tg_buf_append_str(body, "ok\n");
+    return status;
+}
+
+static int serve_health(struct tg_plugin *plugin, struct tg_error *err)
+{
+    const struct tg_http_route routes[] = {
+        {.path = "/healthz", .handle = handle_healthz, .data = plugin},
+        {.path = "/readyz", .handle = handle_readyz, .data = plugin},
+    };
+    if (plugin->options->health_addr[0] == '\0')
+        return 0;
+    return tg_http_new(plugin->loop, plugin->options->health_addr, routes, TG_ARRAY_SIZE(routes),
+                       &plugin->http, err);
+}
+
+/* --- what the parts tell --- */
+
+static void on_node_changed(void *data, const struct tg_object_meta *node, const char *blocked)
+{
+    struct tg_plugin *plugin = data;
+
+    if (node == NULL)
+        TG_WARN("There is no such Node; slices wait for it",
+                TG_S("node", plugin->options->node_name));
+    if (node != NULL && blocked != NULL) {
+        TG_WARN("Nothing is published", TG_S("why", blocked));
+        tg_events_record(plugin->events, &tg_kind_node, node, "Warning", "DevicesNotPublished",
+                         blocked);
+    }
+    tg_publisher_set_node(plugin->publisher, node == NULL ? NULL : node->uid, blocked);
+}
+
+static void on_slices_changed(void *data)
+{
+    struct tg_plugin *plugin = data;
+    tg_publisher_changed(plugin->publisher);
+}
+
+static void on_registration_changed(void *data, bool registered, const char *why)
+{
+    const struct tg_plugin *plugin = data;
+
+    if (registered)
+        TG_INFO("The kubelet registered the driver", TG_S("driver", plugin->options->driver_name));
+    else
+        TG_WARN("The kubelet refused the driver", TG_S("driver", plugin->options->driver_name),
+                TG_S("why", why));
+}
+
+/* The order matters: the kubelet connects to the service as soon as the registration socket
+ * appears. */
+static int serve(struct tg_plugin *plugin, struct tg_error *err)
+{
+    const struct tg_registration_config config = {
+        .driver = plugin->options->driver_name,
+        .registry_dir = plugin->options->registry_dir,
+        .service_path = plugin->service_path,
+        .changed = on_registration_changed,
+        .data = plugin,
+    };
+    int rc = tg_dra_service_new(plugin->loop, plugin->service_path, plugin->claims, plugin->health,
+                                &plugin->service, err);
+    if (rc == 0)
+        rc = tg_registration_new(plugin->loop, &config, &plugin->registration, err);
+    return rc;
+}
+
+static void log_report(const struct tg_plugin *plugin, const struct tg_prepare_report *report)
+{
+    TG_INFO("Devices are ready",
+            TG_I("devices", tg_device_worker_devices(plugin->devices)->devices.n),
+            TG_I("claims", report->claims), TG_I("undone", report->undone),
+            TG_I("finished", report->finished), TG_I("regenerated", report->regenerated),
+            TG_I("adopted", report->adopted), TG_I("missing", report->missing),
+            TG_I("orphans", report->orphans), TG_B("rebooted", report->rebooted));
+    if (report->set_aside[0] != '\0')
+        TG_WARN("The journal was damaged; a copy is kept", TG_S("copy", report->set_aside),
+                TG_S("damage", report->damage));
+}
+
+static void on_devices_started(void *data, const struct tg_prepare_report *report,
+                               const struct tg_error *err)
+{
+    struct tg_plugin *plugin = data;
+    struct tg_error problem;
+
+    if (plugin->stopping)
+        return;
+    if (err == NULL) {
+        log_report(plugin, report);
+        if (serve(plugin, &problem) != 0)
+            err = &problem;
+    }
+    if (err != NULL) {
+        plugin->stopped(plugin->data, err);
+        return;
+    }
+    tg_publisher_set_devices(plugin->publisher, tg_device_worker_devices(plugin->devices));
+    /* Reading inventory, kubeconfig and certificates left holes in the heap that are never needed
+     * again. */
+    malloc_trim(0);
+}
+
+/* --- start and stop --- */
+
+static int connect_api(struct tg_plugin *plugin, struct tg_error *err)
+{
+    const struct tg_plugin_options *options = plugin->options;
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new((size_t)4 << 20);
+    struct tg_kube_config config = {0};
+    int rc = options->kubeconfig[0] != '\0'
+                 ? tg_kube_config_load(options->kubeconfig, arena, &config, err)
+                 : tg_kube_config_in_cluster("", arena, &config, err);
+    if (rc != 0)
+        return rc;
+    return tg_kube_client_new(plugin->loop, tg_clock_system(), &config, PROGRAM "/" TANGRAM_VERSION,
+                              &plugin->client, err);
+}
+
+static int make_folders(const struct tg_plugin_options *options, struct tg_error *err)
+{
+    int rc = tg_file_make_folders(options->plugin_dir, 0750, err);
+    return rc != 0 ? rc : tg_file_make_folders(options->registry_dir, 0750, err);
+}
+
+static void start_parts(struct tg_plugin *plugin)
+{
+    const struct tg_plugin_options *options = plugin->options;
+    const struct tg_node_watch_config node = {
+        .node_name = options->node_name,
+        .conflicting_resources = options->conflicting_resources,
+        .changed = on_node_changed,
+        .data = plugin,
+    };
+    const struct tg_device_worker_config devices = {
+        .provider = options->provider,
+        .provider_options = {.node_name = options->node_name, .inventory = options->inventory},
+        .prepare_options = {.state_folder = options->plugin_dir,
+                            .cdi_folder = options->cdi_dir,
+                            .boot_id_file = options->boot_id_file,
+                            .driver = options->driver_name,
+                            .pool = options->node_name},
+        .started = on_devices_started,
+        .data = plugin,
+    };
+
+    plugin->events = tg_events_new(plugin->client, PROGRAM, options->node_name);
+    plugin->slices = tg_slice_api_new(plugin->client, options->driver_name, options->node_name,
+                                      on_slices_changed, plugin);
+    plugin->publisher = tg_publisher_new(plugin->loop, options->driver_name, options->node_name,
+                                         tg_slice_api_publisher(plugin->slices));
+    plugin->node = tg_node_watch_new(plugin->client, &node);
+    plugin->devices = tg_device_worker_new(plugin->loop, &devices);
+    plugin->source = tg_claim_api_source(plugin->client);
+    plugin->claims =
+        tg_claims_new(plugin->loop, plugin->devices, &plugin->source, options->driver_name);
+    plugin->health = tg_health_stream_new(plugin->loop, tg_clock_system(), plugin->devices,
+                                          TG_KUBELET_HEALTH_TIMEOUT * TG_SECOND);
+}
+
+static void on_stop_timer(struct tg_timer *timer)
+{
+    struct tg_plugin *plugin = timer->data;
+    plugin->stopped(plugin->data, NULL);
+}
+
+static void on_claims_idle(void *data)
+{
+    struct tg_plugin *plugin = data;
+    tg_timer_start(plugin->loop, &plugin->stop_timer, 0);
+}
+
+int tg_plugin_new(struct tg_loop *loop, const struct tg_plugin_options *options,
+                  void (*stopped)(void *data, const struct tg_error *err), void *data,
+                  struct tg_plugin **ret, struct tg_error *err)
+{
+    struct tg_plugin *plugin = tg_xcalloc(1, sizeof(*plugin));
+
+    plugin->loop = loop;
+    plugin->options = options;
+    plugin->stopped = stopped;
+    plugin->data = data;
+    plugin->arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    plugin->service_path = tg_registration_service_path(options->plugin_dir, plugin->arena);
+    plugin->stop_timer = (struct tg_timer){.callback = on_stop_timer, .data = plugin};
+    int rc = make_folders(options, err);
+    if (rc == 0)
+        rc = connect_api(plugin, err);
+    if (rc == 0)
+        rc = serve_health(plugin, err);
+    if (rc != 0) {
+        tg_plugin_free(plugin);
+        return rc;
+    }
+    start_parts(plugin);
+    *ret = plugin;
+    return 0;
+}
+
+void tg_plugin_stop(struct tg_plugin *plugin)
+{
+    tg_registration_free(TG_TAKE(plugin->registration));
+    tg_timer_start(plugin->loop, &plugin->stop_timer, plugin->stopping ? 0 : STOP_PATIENCE);
+    plugin->stopping = true;
+    tg_claims_when_idle(plugin->claims, on_claims_idle, plugin);
+}
+
+void tg_plugin_free(struct tg_plugin *plugin)
+{
+    if (plugin == NULL)
+        return;
+    tg_timer_stop(&plugin->stop_timer);
+    tg_http_free(plugin->http);
+    tg_registration_free(plugin->registration);
+    tg_dra_service_free(plugin->service);
+    /* The thread ends before the memory that its jobs write to, and the client after all who have
+     * requests on it. */
+    tg_device_worker_free(plugin->devices);
+    tg_health_stream_free(plugin->health);
+    tg_claims_free(plugin->claims);
+    tg_node_watch_free(plugin->node);
+    tg_slice_api_free(plugin->slices);
+    tg_publisher_free(plugin->publisher);
+    if (plugin->events != NULL)
+        tg_events_free(plugin->events);
+    if (plugin->client != NULL)
+        tg_kube_client_free(plugin->client);
+    tg_arena_free(plugin->arena);
+    free(plugin);
+}
