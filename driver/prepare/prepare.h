@@ -5,10 +5,10 @@
  * durable when it returns: what was answered survives kill -9 and power loss. One instance a state
  * folder (a lock file guards it), one thread.
  *
- *   prepare:    intent -> CDI document -> done        unprepare:  removing -> document removed ->
- * gone
+ *   prepare     intent -> CDI document -> done
+ *   unprepare   removing -> document removed -> gone
  *
- * A start finishes what was being removed and undoes what was not done (nobody was told of it).
+ * A start finishes what was begun, or takes back what did not get as far as its document.
  */
 #ifndef TG_DRIVER_PREPARE_PREPARE_H
 #define TG_DRIVER_PREPARE_PREPARE_H
@@ -18,37 +18,37 @@
 
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/error.h"
+#include "driver/prepare/crash.h"
 #include "driver/provider/provider.h"
 
-/* Test seam: stands for a crash. Each durable step counts down; at 0 the step is done and nothing
- * after it. */
-struct tg_prepare_crash {
-    unsigned after; /* stop after that many steps from now (1 = the next); 0 = never */
-    unsigned steps; /* steps done so far */
-    bool crashed;   /* from here on every call fails with TG_UNAVAILABLE and touches nothing */
-};
+#define TG_PREPARE_CLAIMS_MAX 4096 /* prepared at once; more is TG_RESOURCE_EXHAUSTED */
 
 struct tg_prepare_options {
     const char *state_folder; /* journal and lock; made if it is not there */
     const char *cdi_folder;   /* /var/run/cdi; made if it is not there */
     const char *boot_id_file; /* /proc/sys/kernel/random/boot_id */
-    const char *driver; /* CDI kind `k8s.<driver>/claim`; results of other drivers are skipped */
-    const char *pool;   /* the only pool that is ours: the node's name */
+    const char *driver;   /* CDI kind `k8s.<driver>/claim`; results of other drivers are skipped */
+    const char *pool;     /* the only pool that is ours: the node's name */
+    size_t compact_after; /* journal records before it is rewritten; 0 = 512 */
     struct tg_prepare_crash *crash; /* NULL outside tests */
 };
 
 /* What a start found; for log and metrics. */
 struct tg_prepare_report {
-    size_t claims;      /* prepared, as answered by tg_prepare_at */
-    size_t undone;      /* prepared halfway: taken back */
-    size_t finished;    /* unprepared halfway: finished */
-    size_t regenerated; /* CDI documents written again: missing, damaged, or of an earlier boot */
-    size_t adopted; /* claims rebuilt from CDI documents, because the journal was lost or damaged */
-    size_t missing; /* prepared claims of which a device is not there any more: kept, documents not
-                       regenerated */
-    size_t orphans; /* CDI documents of ours without a claim: removed */
-    bool rebooted;  /* boot id differs from the journal's */
-    char set_aside[256]; /* the damaged journal's new name, "" if it was sound */
+    size_t claims; /* prepared, as answered by tg_prepare_at */
+    /* Interrupted calls: prepared to the end, taken back, unprepared to the end. */
+    size_t completed, undone, finished;
+    /* CDI documents written again: missing, damaged, of an earlier boot or release. */
+    size_t regenerated;
+    /* Claims that only their CDI documents knew, because the journal was lost or damaged. */
+    size_t adopted;
+    /* Prepared claims of which a device is not there any more: still held, documents as they were.
+     */
+    size_t missing;
+    size_t orphans;      /* CDI documents under our name that nobody can read: removed */
+    bool rebooted;       /* boot id differs from the journal's */
+    bool torn;           /* the journal ended in half a record, of which nobody had been told */
+    char set_aside[256]; /* the copy of the damaged journal, "" if it was sound */
     char damage[256];    /* what was wrong with it */
 };
 
@@ -58,8 +58,7 @@ struct tg_prepared_device {
     const char *pool, *device;
     const char *share_id; /* NULL if none */
     bool admin_access;
-    const char
-        *cdi_id; /* "k8s.<driver>/claim=<uid>-<request>", the same for all devices of a request */
+    const char *cdi_id; /* "k8s.<driver>/claim=<uid>-<request>", one for all devices of a request */
 };
 struct tg_prepared_claim {
     const char *uid, *namespace_, *name;
@@ -71,9 +70,9 @@ struct tg_prepare;
 
 /*
  * Opens the state and recovers. `devices` is borrowed and must outlive the object or be replaced by
- * tg_prepare_set_devices. TG_UNAVAILABLE (retry) when another instance holds the folder.
- * A journal of a newer, unknown format is TG_FAILED_PRECONDITION and left untouched. `report` may
- * be NULL.
+ * tg_prepare_set_devices. `report` may be NULL.
+ *   TG_UNAVAILABLE (retry)  another instance holds the folder
+ *   TG_FAILED_PRECONDITION  the journal is of a newer, unknown format; it is left untouched
  */
 int tg_prepare_open(const struct tg_prepare_options *options, const struct tg_device_set *devices,
                     struct tg_prepare **ret, struct tg_prepare_report *report,
@@ -86,17 +85,23 @@ void tg_prepare_set_devices(struct tg_prepare *prepare, const struct tg_device_s
 /*
  * Prepares a claim from status.allocation.devices.results. The same claim again gives the same
  * answer (and writes its CDI document again if that is gone). *ret is valid until the claim is
- * unprepared or the object closed. TG_INVALID_ARGUMENT     uid, request or results make no sense
+ * unprepared or the object closed; a claim without results of our driver gets an empty answer and
+ * is not remembered.
+ *   TG_INVALID_ARGUMENT     uid, names or results make no sense
  *   TG_NOT_FOUND (retry)    a device is not on this node
  *   TG_FAILED_PRECONDITION  (retry) a device is held by another prepared claim, which the text
- * names; or the claim is prepared with other devices. Not held in that sense: results with
- * adminAccess on either side, and different share ids of one device. After a failure the claim is
- * as before: a failed write is taken back, at the latest by the next start.
+ *                           names; or the claim is prepared with other devices. Not held in that
+ *                           sense: results with adminAccess on either side, and different share
+ *                           ids of one device.
+ *   TG_RESOURCE_EXHAUSTED   too many claims, or the disk is full
+ * After a failure the claim is as it was before, unless that cannot be written either: then it
+ * keeps its devices until the next call for it, or the next start.
  */
 int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *namespace_,
                      const char *name, const struct tg_allocation_device *results, size_t n,
                      const struct tg_prepared_claim **ret, struct tg_error *err);
-/* A claim that is not prepared is success. */
+/* Unprepares. A claim that is not prepared is success; a claim that a failure leaves halfway keeps
+ * its devices until the call is repeated. */
 int tg_prepare_release(struct tg_prepare *prepare, const char *uid, struct tg_error *err);
 
 /* The prepared claim of that uid, or NULL. */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims as records: what the journal and the CDI documents keep of them, as JSON. Unknown fields
+ * are skipped, so that the previous release reads what the next one writes. */
+#ifndef TG_DRIVER_PREPARE_RECORD_H
+#define TG_DRIVER_PREPARE_RECORD_H
+
+#include "api/kubernetes/objects/resource.h"
+#include "api/runtime/base/arena.h"
+#include "api/runtime/base/buf.h"
+#include "api/runtime/base/error.h"
+
+#define TG_RECORD_CLAIM_BYTES_MAX                                                                  \
+    ((size_t)64 << 10) /* of memory: 32 results of bounded strings need a third of it */
+
+/* One result of a claim that is ours. */
+struct tg_claim_device {
+    const char *request; /* base name, DNS label */
+    const char *pool, *device;
+    const char *share_id; /* NULL if none */
+    struct tg_opt_bool admin_access;
+};
+
+struct tg_claim_record {
+    const char *uid, *namespace_, *name;
+    TG_LIST_OF(struct tg_claim_device) devices;
+};
+
+/* A line of the journal. */
+struct tg_journal_record {
+    const char *op; /* boot | intent | done | removing | gone; others are skipped */
+    const char *boot_id;
+    const char *uid;               /* done, removing, gone */
+    struct tg_claim_record *claim; /* intent */
+};
+
+extern const struct tg_type tg_claim_record_type, tg_journal_record_type;
+
+/* Checks names and lengths: everything of a claim becomes part of file names, CDI names and
+ * environments. TG_INVALID_ARGUMENT names the field. */
+int tg_claim_record_validate(const struct tg_claim_record *claim, struct tg_error *err);
+/* The claim's part of an allocation's results: those of `driver`, requests reduced to their base
+ * names. Borrows the strings but for what it had to cut. Validated. */
+int tg_claim_record_from_results(struct tg_claim_record *ret, const char *driver,
+                                 const struct tg_allocation_device *results, size_t n,
+                                 struct tg_arena *arena, struct tg_error *err);
+/* A deep copy into the arena. */
+int tg_claim_record_copy(const struct tg_claim_record *claim, struct tg_arena *arena,
+                         struct tg_claim_record *ret, struct tg_error *err);
+bool tg_claim_record_equal(const struct tg_claim_record *a, const struct tg_claim_record *b);
+/* True if the two results cannot be had by two claims: the same device, unless one has admin access
+ * or both are different shares of it. */
+bool tg_claim_device_conflicts(const struct tg_claim_device *a, const struct tg_claim_device *b);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The SimInventory document, decoded strictly: unknown fields, wrong types and values that cannot
+ * be published are errors with file and line.
+ *
+ *   apiVersion: tangram.dev/v1alpha1
+ *   kind: SimInventory
+ *   cards:                                # in the order of their positions on the node; may be []
+ *   - product: NVIDIA L4                  # a card of api/mig, by its exact product name
+ *     count: 2                            # default 1
+ *     mig: off                            # the only value that this version knows, and the default
+ *     attributes: {rail: {int: 3}}        # added, or put in the place of the card's own
+ *   - name: custom                        # any other card; the name becomes its productName
+ *     memory: 48Gi
+ *     attributes: {productName: {string: X9}, driverVersion: {version: 1.2.3}}
+ *
+ * Attributes that follow from the position (uuid, index, minor, resource.kubernetes.io/pciBusID)
+ * cannot be given.
+ */
+#ifndef TG_DRIVER_PROVIDER_SIM_INVENTORY_H
+#define TG_DRIVER_PROVIDER_SIM_INVENTORY_H
+
+#include <stddef.h>
+
+#include "api/kubernetes/objects/resource.h"
+#include "api/mig/card.h"
+#include "api/runtime/base/arena.h"
+#include "api/runtime/base/error.h"
+
+#define TG_SIM_CARDS_MAX 1024 /* of a node, counts added up */
+#define TG_SIM_BYTES_MAX ((size_t)1 << 20)
+
+/* One entry of `cards`. Strings live in the arena of the inventory. */
+struct tg_sim_card {
+    int line;
+    size_t count;
+    const char *product_name;                         /* of the card, or `name` */
+    const struct tg_card *card;                       /* NULL: custom */
+    const char *memory;                               /* quantity */
+    TG_LIST_OF(struct tg_keyed_attribute) attributes; /* in the order of the document */
+};
+
+struct tg_sim_inventory {
+    TG_LIST_OF(struct tg_sim_card) cards;
+};
+
+/* Decodes `n` bytes. `file` is the name for messages. TG_INVALID_ARGUMENT: "FILE:LINE:
+ * cards[1].product: ...". */
+int tg_sim_inventory_decode(const char *file, const char *data, size_t n, struct tg_arena *arena,
+                            struct tg_sim_inventory *ret, struct tg_error *err);
+/* Reads the file and decodes it. */
+int tg_sim_inventory_load(const char *file, struct tg_arena *arena, struct tg_sim_inventory *ret,
+                          struct tg_error *err);
+
+#endif
