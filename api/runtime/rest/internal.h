@@ -65,13 +65,13 @@ struct tg_rest {
 };
 
 /* Makes the curl handle of a request; 0 or a negative code with request->error set. */
-int transfer_prepare(struct tg_rest_request *request);
+int tg_rest_prepare(struct tg_rest_request *request);
 /* What curl's result means; fills request->error unless a callback did it already. */
-void transfer_set_result(struct tg_rest_request *request, CURLcode result);
-const char *method_name(enum tg_rest_method method);
+void tg_rest_set_result(struct tg_rest_request *request, CURLcode result);
+const char *tg_rest_method_name(enum tg_rest_method method);
 
 /* Called by the callbacks of transfer.c. */
-void request_headers_complete(struct tg_rest_request *request, long status);
-void request_touched(struct tg_rest_request *request);
+void tg_rest_headers_complete(struct tg_rest_request *request, long status);
+void tg_rest_touched(struct tg_rest_request *request);
 
 #endif

@@ -36,7 +36,7 @@ static void collect_results(struct tg_rest *rest)
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);
         if (request == NULL || request->state != REQUEST_ACTIVE)
             continue;
-        transfer_set_result(request, message->data.result);
+        tg_rest_set_result(request, message->data.result);
         finish(request);
     }
 }
@@ -186,7 +186,7 @@ static void drop_connections(struct tg_rest *rest)
             continue;
         tg_error_set(&r->error, TG_UNAVAILABLE,
                      "%s %s: the connection to %s was given up because nothing arrived on it",
-                     method_name(r->call.method), r->call.path, rest->base_url);
+                     tg_rest_method_name(r->call.method), r->call.path, rest->base_url);
         finish(r);
     }
     open_multi(rest);
@@ -197,14 +197,15 @@ static void start(struct tg_rest_request *request)
     CURLMcode rc;
 
     request->state = REQUEST_ACTIVE;
-    if (transfer_prepare(request) != 0) {
+    if (tg_rest_prepare(request) != 0) {
         finish(request);
         return;
     }
     rc = curl_multi_add_handle(request->rest->multi, request->easy);
     if (rc != CURLM_OK) {
-        tg_error_set(&request->error, TG_INTERNAL, "%s %s: %s", method_name(request->call.method),
-                     request->call.path, curl_multi_strerror(rc));
+        tg_error_set(&request->error, TG_INTERNAL, "%s %s: %s",
+                     tg_rest_method_name(request->call.method), request->call.path,
+                     curl_multi_strerror(rc));
         finish(request);
         return;
     }
@@ -268,7 +269,7 @@ static void on_pump(struct tg_deferred *deferred)
     }
 }
 
-void request_touched(struct tg_rest_request *request)
+void tg_rest_touched(struct tg_rest_request *request)
 {
     request->rest->progress++;
     if (request->headers_complete && request->call.on_data != NULL &&
@@ -278,7 +279,7 @@ void request_touched(struct tg_rest_request *request)
     }
 }
 
-void request_headers_complete(struct tg_rest_request *request, long status)
+void tg_rest_headers_complete(struct tg_rest_request *request, long status)
 {
     struct tg_rest *rest = request->rest;
     long version = 0;
@@ -293,7 +294,7 @@ void request_headers_complete(struct tg_rest_request *request, long status)
     if (request->call.on_data == NULL || status >= 300)
         return; /* the deadline of the whole request stands */
     tg_timer_stop(&request->deadline);
-    request_touched(request);
+    tg_rest_touched(request);
 }
 
 static void on_deadline(struct tg_timer *timer)
@@ -304,7 +305,7 @@ static void on_deadline(struct tg_timer *timer)
     int64_t limit = silence ? request->call.idle_timeout : request->call.timeout;
 
     tg_error_set(&request->error, TG_DEADLINE_EXCEEDED, "%s %s: no %s from %s within %lld ms",
-                 method_name(request->call.method), request->call.path,
+                 tg_rest_method_name(request->call.method), request->call.path,
                  silence ? "data" : "complete answer", rest->base_url,
                  (long long)(limit / TG_MILLISECOND));
     if (rest->progress == request->progress)

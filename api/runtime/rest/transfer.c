@@ -25,7 +25,7 @@ enum {
 /* Bodies of error answers to streams. */
 enum { MAX_ERROR_BODY = 1 << 20 };
 
-const char *method_name(enum tg_rest_method method)
+const char *tg_rest_method_name(enum tg_rest_method method)
 {
     static const char *const names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
 
@@ -59,12 +59,12 @@ static size_t on_header(char *line, size_t size, size_t n, void *data)
 
     if (request->state != REQUEST_ACTIVE)
         return 0;
-    request_touched(request);
+    tg_rest_touched(request);
     if (bytes <= 2 && (bytes == 0 || line[0] == '\r' || line[0] == '\n')) {
         long status = status_of(request->easy);
         if (status >= 200) {
             request->rest->in_curl = true;
-            request_headers_complete(request, status);
+            tg_rest_headers_complete(request, status);
             request->rest->in_curl = false;
         }
     }
@@ -79,14 +79,14 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data)
 
     if (request->state != REQUEST_ACTIVE)
         return 0;
-    request_touched(request);
+    tg_rest_touched(request);
     status = status_of(request->easy);
     if (request->call.on_data == NULL || status < 200 || status >= 300) {
         if (tg_buf_append(&request->body, bytes, len) == 0)
             return len;
-        tg_error_set(&request->error, TG_RESOURCE_EXHAUSTED,
-                     "%s %s: the answer is larger than %zu bytes",
-                     method_name(request->call.method), request->call.path, request->body.max);
+        tg_error_set(
+            &request->error, TG_RESOURCE_EXHAUSTED, "%s %s: the answer is larger than %zu bytes",
+            tg_rest_method_name(request->call.method), request->call.path, request->body.max);
         request->error.retry = false; /* it will not be smaller next time */
         return 0;
     }
@@ -97,7 +97,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data)
         return 0; /* cancelled by its receiver */
     if (rc != 0) {
         tg_error_set(&request->error, TG_CANCELLED, "%s %s: stopped by its receiver",
-                     method_name(request->call.method), request->call.path);
+                     tg_rest_method_name(request->call.method), request->call.path);
         return 0;
     }
     return len;
@@ -131,14 +131,14 @@ static int add_token(struct tg_rest_request *request)
             return tg_error_set(&request->error, TG_INVALID_ARGUMENT,
                                 "%s %s: the bearer token has a character that no token has at byte "
                                 "%zu (a file with a line break inside?)",
-                                method_name(request->call.method), request->call.path,
+                                tg_rest_method_name(request->call.method), request->call.path,
                                 (size_t)(p - token));
     }
     tg_buf_printf(&value, "Bearer %s", token);
     if (value.failed || !add_header(request, "Authorization", tg_buf_str(&value)))
         return tg_error_set(&request->error, TG_INVALID_ARGUMENT,
                             "%s %s: the bearer token is too long",
-                            method_name(request->call.method), request->call.path);
+                            tg_rest_method_name(request->call.method), request->call.path);
     return 0;
 }
 
@@ -153,7 +153,7 @@ static int set_headers(struct tg_rest_request *request)
     ok = ok && add_header(request, "Expect", "");
     if (!ok)
         return tg_error_set(&request->error, TG_INVALID_ARGUMENT, "%s %s: a header is too long",
-                            method_name(call->method), call->path);
+                            tg_rest_method_name(call->method), call->path);
     return add_token(request);
 }
 
@@ -209,7 +209,7 @@ static CURLcode set_method(CURL *easy, const struct tg_rest_call *call)
         SET(CURLOPT_POSTFIELDS, "");
     }
     if (call->method != TG_REST_GET)
-        SET(CURLOPT_CUSTOMREQUEST, method_name(call->method));
+        SET(CURLOPT_CUSTOMREQUEST, tg_rest_method_name(call->method));
     return rc;
 }
 
@@ -261,7 +261,7 @@ static CURLcode set_options(struct tg_rest_request *request, const char *url)
     return rc;
 }
 
-int transfer_prepare(struct tg_rest_request *request)
+int tg_rest_prepare(struct tg_rest_request *request)
 {
     TG_AUTOBUF struct tg_buf url = TG_BUF_INIT(64 << 10);
     CURLcode rc;
@@ -271,15 +271,15 @@ int transfer_prepare(struct tg_rest_request *request)
     request->easy = curl_easy_init();
     if (request->easy == NULL)
         return tg_error_set(&request->error, TG_RESOURCE_EXHAUSTED, "%s %s: out of memory",
-                            method_name(request->call.method), request->call.path);
+                            tg_rest_method_name(request->call.method), request->call.path);
     if (tg_buf_printf(&url, "%s%s", request->rest->base_url, request->call.path) != 0)
         return tg_error_set(&request->error, TG_INVALID_ARGUMENT, "%s: the URL is too long",
-                            method_name(request->call.method));
+                            tg_rest_method_name(request->call.method));
     if (set_headers(request) != 0)
         return -(int)request->error.code;
     rc = set_options(request, tg_buf_str(&url));
     if (rc != CURLE_OK) {
-        transfer_set_result(request, rc);
+        tg_rest_set_result(request, rc);
         return -(int)request->error.code;
     }
     return 0;
@@ -303,7 +303,7 @@ static const struct {
     {CURLE_SSL_CIPHER, TG_FAILED_PRECONDITION},
 };
 
-void transfer_set_result(struct tg_rest_request *request, CURLcode result)
+void tg_rest_set_result(struct tg_rest_request *request, CURLcode result)
 {
     enum tg_code code = TG_UNAVAILABLE;
 
@@ -313,7 +313,7 @@ void transfer_set_result(struct tg_rest_request *request, CURLcode result)
         if (results[i].curl == result)
             code = results[i].code;
     }
-    tg_error_set(&request->error, code, "%s %s%s: %s", method_name(request->call.method),
+    tg_error_set(&request->error, code, "%s %s%s: %s", tg_rest_method_name(request->call.method),
                  request->rest->base_url, request->call.path,
                  tg_or(request->curl_error, curl_easy_strerror(result)));
 }
