@@ -9,7 +9,7 @@ tg_etcd_start() {
         --listen-client-urls "$TG_ETCD_URL" --advertise-client-urls "$TG_ETCD_URL" \
         --listen-peer-urls "$TG_ETCD_PEER_URL" --initial-advertise-peer-urls "$TG_ETCD_PEER_URL" \
         --initial-cluster "e2e=$TG_ETCD_PEER_URL"
-    tg_wait_until 30 curl -fsS "$TG_ETCD_URL/health" || tg_fail "etcd does not become healthy: $TG_DIR/log/etcd.log"
+    tg_process_wait etcd 30 curl -fsS "$TG_ETCD_URL/health"
 }
 
 tg_apiserver_start() {
@@ -27,8 +27,7 @@ tg_apiserver_start() {
         --service-cluster-ip-range="$TG_SERVICE_RANGE" --endpoint-reconciler-type=none \
         --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true \
         --profiling=false "${TG_APISERVER_FLAGS[@]}"
-    tg_wait_until 60 tg_admin get --raw=/readyz ||
-        tg_fail "the API server does not become ready: $TG_DIR/log/apiserver.log"
+    tg_process_wait apiserver 60 tg_admin get --raw=/readyz
 }
 
 tg_controller_manager_start() {

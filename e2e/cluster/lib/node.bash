@@ -79,7 +79,7 @@ tg_node_exec() { "$TG_CLUSTER_SCRIPTS/node-exec" "$TG_DIR" "$@"; }
 
 tg_containerd_start() {
     local node=$1
-    tg_wait_until 20 test -e "$TG_DIR/nodes/$node/ready" || tg_fail "$node does not start: $TG_DIR/log/$node.init.log"
+    tg_process_wait "$node.init" 20 test -e "$TG_DIR/nodes/$node/ready"
     tg_node_spawn "$node" containerd containerd --config /etc/containerd/config.toml --log-level warn
 }
 
@@ -87,8 +87,7 @@ tg_containerd_start() {
 tg_node_load_images() {
     local node=$1 archive
     shift
-    tg_wait_until 30 tg_node_exec "$node" ctr version ||
-        tg_fail "containerd of $node does not answer: $TG_DIR/log/$node.containerd.log"
+    tg_process_wait "$node.containerd" 30 tg_node_exec "$node" ctr version
     for archive in "$@"; do
         tg_node_exec "$node" env CONTAINERD_SUPPRESS_DEPRECATION_WARNINGS=1 ctr --namespace k8s.io images import "$archive" >/dev/null
     done

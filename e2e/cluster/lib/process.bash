@@ -40,6 +40,20 @@ tg_process_running() {
     pid=$(tg_process_pid "$1") && ! grep -q '^State:[[:space:]]*Z' "/proc/$pid/status" 2>/dev/null
 }
 
+# tg_process_wait NAME SECONDS COMMAND...: until COMMAND succeeds; gives up at once when the process has ended.
+tg_process_wait() {
+    local name=$1 deadline=$((SECONDS + $2))
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        if ((SECONDS >= deadline)) || ! tg_process_running "$name"; then
+            tg_say "$name does not become ready; the end of $TG_DIR/log/$name.log:"
+            tail -n 20 "$TG_DIR/log/$name.log" >&2
+            exit 1
+        fi
+        sleep 0.1
+    done
+}
+
 process_gone() { ! tg_process_running "$1"; }
 
 # tg_process_stop NAME [SIGNAL]: sends the signal (TERM) and waits; after ten seconds the process is killed.

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+
+load lib
+
+setup() { scenario_setup; }
+teardown() { scenario_teardown; }
+
+# fill NODES: pods that hold both big cards of that many nodes.
+fill() {
+    local number
+    template filler 2 "$H100"
+    for ((number = 1; number <= $1; number++)); do
+        pod "filler-$number" filler
+    done
+}
+
+# bats test_tags=core
+@test "(c) room for two members only: nothing is allocated nor un-gated, the reason is told, room makes it run" {
+    fill 4 | kn create -f -
+    wait_ready 90 filler-1 filler-2 filler-3 filler-4
+
+    template trio 2 "$H100" "gang: trio, size: 3" | kn create -f -
+    record "$BATS_TEST_TMPDIR/claims" resourceclaims
+    record "$BATS_TEST_TMPDIR/pods" pods
+    # Established: the watches have shown what exists.
+    tg_wait_until 30 grep -q filler-4 "$BATS_TEST_TMPDIR/pods"
+    tg_wait_until 30 grep -q filler-4 "$BATS_TEST_TMPDIR/claims"
+    { pod trio-1 trio; pod trio-2 trio; pod trio-3 trio; } | kn create -f -
+
+    # The reason, on all three kinds of object.
+    kn wait --for=create gang/trio --timeout=30s
+    watch_until 30 '.status.phase == "Waiting" and (.status.explanation // "" | test("2"))' gang/trio >/dev/null
+    local member
+    for member in trio-1 trio-2 trio-3; do
+        watch_until 30 '(.status.resourceClaimStatuses // []) | length == 1' "pod/$member" >/dev/null
+        wait_event 30 Pod "$member" 'H100|gpus|device'
+        wait_event 30 ResourceClaim "$(claim_of "$member")" 'H100|gpus|device'
+    done
+    wait_event 30 Gang trio 'H100|gpus|device'
+
+    # Then it is quiet.
+    unchanged 10 gangs
+    unchanged 10 pods &
+    local pods=$!
+    unchanged 10 resourceclaims
+    wait "$pods"
+
+    # And at no moment was there a part of a gang.
+    jq -se '[.[].object | select(.metadata.name | startswith("trio-"))] |
+        length >= 3 and all(.status.allocation == null)' "$BATS_TEST_TMPDIR/claims"
+    jq -se --arg gate "$GATE" '[.[].object | select(.metadata.name | startswith("trio-"))] |
+        length >= 3 and all(any(.spec.schedulingGates[]?; .name == $gate))' "$BATS_TEST_TMPDIR/pods"
+
+    kn delete pod filler-1 --wait --timeout=30s
+    wait_ready 60 trio-1 trio-2 trio-3
+    expect_distinct 6 "$(for member in trio-1 trio-2 trio-3; do printed "$member"; done)"
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+
+load lib
+
+setup() { scenario_setup; }
+teardown() { scenario_teardown; }
+
+# same_containers BEFORE: no container was restarted or replaced.
+containers() {
+    kn get pods -o json | jq -c '[.items[] | {name: .metadata.name, containers: [.status.containerStatuses[]? |
+        {containerID, restartCount, running: (.state.running != null)}]}]'
+}
+
+@test "(f) plugin killed and kubelet restarted under running pods: pods run on, slices come back, no device twice" {
+    {
+        template one 1 "$H100"
+        pod old-1 one "  nodeSelector: {kubernetes.io/hostname: node-1}"
+        pod old-2 one "  nodeSelector: {kubernetes.io/hostname: node-2}"
+    } | kn create -f -
+    wait_ready 60 old-1 old-2
+    local before slices
+    before=$(containers)
+    slices=$(devices_of node-1)
+
+    "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" node-1.tangram KILL
+    "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" node-2.tangram KILL
+    # The kubelet of node-1 restarts without its plugin and wipes the node's slices; node-2's plugin comes back first.
+    tg_plugin_start node-2
+    "$TG_CLUSTER_SCRIPTS/restart-kubelet" "$TG_DIR" node-1
+    "$TG_CLUSTER_SCRIPTS/restart-kubelet" "$TG_DIR" node-2
+    tg_plugin_start node-1
+    wait_slices 60 node-1
+    wait_slices 60 node-2
+    k wait --for=condition=Ready node/node-1 node/node-2 --timeout=60s
+    [[ $(devices_of node-1) == "$slices" ]]
+
+    # Pods that arrive now get other devices than those that run.
+    {
+        pod new-1 one "  nodeSelector: {kubernetes.io/hostname: node-1}"
+        pod new-2 one "  nodeSelector: {kubernetes.io/hostname: node-2}"
+    } | kn create -f -
+    wait_ready 90 new-1 new-2
+    expect_distinct 4 "$(for pod in old-1 old-2 new-1 new-2; do printed "$pod"; done)"
+    kn delete pod new-1 new-2 --wait --timeout=30s
+    [[ $(containers) == "$before" ]]
+
+    # A pod that started before the kill can still be ended: its devices are unprepared and released.
+    local claim
+    claim=$(claim_of old-1)
+    kn delete pod old-1 --wait --timeout=30s
+    kn wait --for=delete "resourceclaim/$claim" --timeout=30s
+}
+
+devices_of() {
+    k get resourceslices -o json | jq -r --arg node "$1" --arg driver "$TG_DRIVER" \
+        '.items[] | select(.spec.nodeName == $node and .spec.driver == $driver) | .spec.devices[].name' | sort
+}

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What the scenarios share. Waiting is for events, with a deadline; nothing sleeps. A scenario has a namespace of its own.
+
+# shellcheck source=e2e/cluster/lib/all.bash
+source "$BATS_TEST_DIRNAME/../cluster/lib/all.bash"
+# shellcheck source=e2e/system/lib.bash
+source "$BATS_TEST_DIRNAME/../system/lib.bash"
+
+IMAGE=tangram.dev/e2e/busybox:1
+GATE=tangram.dev/gang
+H100='NVIDIA H100 80GB HBM3'
+RTX='NVIDIA RTX 4000 SFF Ada Generation'
+
+# k: kubectl as administrator; kn: in the scenario's namespace.
+k() { tg_admin "$@"; }
+kn() { tg_admin --namespace "$NAMESPACE" "$@"; }
+
+# -- set-up and tear-down --------------------------------------------------------------------------
+
+scenario_setup() {
+    tg_load "$TG_E2E_DIR"
+    NAMESPACE=t-${BATS_SUITE_TEST_NUMBER}-$(basename "$BATS_TEST_FILENAME" .bats | tr _ -)
+    WATCHES=()
+    k create namespace "$NAMESPACE" >/dev/null
+    # Pods are refused until their namespace has its service account.
+    kn wait --for=create serviceaccount/default --timeout=30s >/dev/null
+}
+
+scenario_teardown() {
+    local watch
+    [[ -n ${BATS_TEST_COMPLETED:-} ]] || diagnose
+    for watch in "${WATCHES[@]}"; do
+        kill "$watch" 2>/dev/null || true
+    done
+    kn delete jobs,pods --all --wait --timeout=60s >/dev/null
+    k delete namespace "$NAMESPACE" --wait --timeout=60s >/dev/null
+}
+
+# diagnose: what one would look at after a failure.
+diagnose() {
+    local name
+    echo "--- $NAMESPACE: objects"
+    kn get pods,resourceclaims,gangs -o wide || true
+    kn get pods,resourceclaims,gangs -o json | jq -c '.items[] | {kind, name: .metadata.name, gates: .spec.schedulingGates,
+        status: (.status | {phase, allocation, reservedFor, explanation, conditions, shortage} | del(..|nulls))}' || true
+    echo "--- $NAMESPACE: events"
+    kn get events --sort-by=.metadata.creationTimestamp || true
+    echo "--- slices"
+    k get resourceslices || true
+    for name in tangram-controller $(tg_node_names | sed 's/$/.tangram/'); do
+        echo "--- the end of log/$name.log"
+        tail -n 25 "$TG_DIR/log/$name.log" || true
+    done
+}
+
+# -- waiting -----------------------------------------------------------------------------------------
+
+# watch_until SECONDS FILTER ARGUMENTS...: watches what `kubectl get ARGUMENTS` shows in the scenario's namespace until the
+# jq FILTER holds for an object, and prints that object. Fails after SECONDS.
+watch_until() {
+    local seconds=$1 filter=$2 status=0 watch
+    shift 2
+    exec {watch}< <(exec timeout "$seconds" kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$NAMESPACE" \
+        get "$@" --watch -o json 2>&1 3>&- 4>&-)
+    local pid=$!
+    jq -nce "first(inputs | select($filter))" <&"$watch" || status=$?
+    kill "$pid" 2>/dev/null || true
+    exec {watch}<&-
+    ((status == 0)) || {
+        echo "no object of '$*' came to satisfy this within $seconds s: $filter" >&2
+        return 1
+    }
+}
+
+# wait_event SECONDS KIND NAME REGEX: an event about the object whose reason or message matches.
+wait_event() {
+    local name=${3//\"/}
+    watch_until "$1" ".involvedObject.kind == \"$2\" and .involvedObject.name == \"$name\" and
+        ((.reason + \": \" + .message) | test(\"$4\"))" events >/dev/null
+}
+
+# wait_ready SECONDS POD...
+wait_ready() {
+    local seconds=$1
+    shift
+    kn wait --for=create "${@/#/pod/}" --timeout="${seconds}s" >/dev/null
+    kn wait --for=condition=Ready "${@/#/pod/}" --timeout="${seconds}s" >/dev/null
+}
+
+# wait_slices SECONDS NODE: the node's slice of our driver is there.
+wait_slices() {
+    watch_until "$1" ".spec.driver == \"$TG_DRIVER\" and .spec.nodeName == \"$2\"" resourceslices >/dev/null
+}
+
+# record FILE ARGUMENTS...: from now on writes every state of the watched objects to FILE, one JSON object a line;
+# returns when the watch is established.
+record() {
+    local file=$1
+    shift
+    kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$NAMESPACE" get "$@" --watch --output-watch-events -o json \
+        2>/dev/null 3>&- 4>&- > >(exec jq -c --unbuffered . >"$file" 3>&- 4>&-) &
+    WATCHES+=("$!")
+}
+
+# unchanged SECONDS ARGUMENTS...: no watch event arrives for these objects during that time.
+unchanged() {
+    local seconds=$1 seen
+    shift
+    seen=$(timeout "$seconds" kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$NAMESPACE" get "$@" \
+        --watch-only --output-watch-events -o json 3>&- 4>&- | jq -c '{type, name: .object.metadata.name}') || true
+    [[ -z $seen ]] || {
+        echo "changed within $seconds s: $seen"
+        return 1
+    }
+}
+
+# -- objects -----------------------------------------------------------------------------------------
+
+# template NAME COUNT PRODUCT [MEMBER] [CLASS]: a ResourceClaimTemplate; MEMBER is the inside of a GangMember. The label
+# is set by a policy where the server has mutating ones, and demanded by one where it has not.
+template() {
+    local name=$1 count=$2 product=$3 member=${4:-} class=${5:-gpu.tangram.dev}
+    cat <<YAML
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: $name
+$(managed_label "  ")
+spec:
+$([[ -z $(managed_label) ]] || printf '  metadata:\n%s\n' "$(managed_label "    ")")
+  spec:
+    devices:
+      requests:
+      - name: gpus
+        exactly:
+          deviceClassName: $class
+          allocationMode: ExactCount
+          count: $count
+          selectors:
+          - cel:
+              expression: device.attributes["gpu.tangram.dev"].productName == "$product"
+YAML
+    [[ -z $member ]] || cat <<YAML
+      config:
+      - opaque:
+          driver: tangram.dev
+          parameters: {apiVersion: tangram.dev/v1alpha1, kind: GangMember, $member}
+YAML
+}
+
+# managed_label [INDENT]: only where no policy sets it.
+managed_label() {
+    (($(tg_minor) >= 36)) || printf '%slabels: {tangram.dev/managed: "true"}' "${1:-}"
+}
+
+# gate [INDENT]: the scheduling gate, only where no policy sets it.
+gate() {
+    (($(tg_minor) >= 36)) || printf '%sschedulingGates: [{name: %s}]' "${1:-}" "$GATE"
+}
+
+# pod_spec TEMPLATE COMMAND [INDENT]: a pod that shows its devices and then runs COMMAND.
+pod_spec() {
+    sed "s/^/${3:-}/" <<YAML
+terminationGracePeriodSeconds: 0
+$(gate)
+containers:
+- name: main
+  image: $IMAGE
+  imagePullPolicy: Never
+  command: [sh, -c, 'echo "devices=\$TANGRAM_DEVICES"; $2']
+  resources: {requests: {cpu: 10m, memory: 16Mi}, claims: [{name: gpus}]}
+resourceClaims:
+- {name: gpus, resourceClaimTemplateName: $1}
+YAML
+}
+
+# pod NAME TEMPLATE [EXTRA]: EXTRA is further YAML of the pod's spec.
+pod() {
+    cat <<YAML
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  restartPolicy: Never
+$(pod_spec "$2" 'exec tail -f /dev/null' "  ")
+${3:-}
+YAML
+}
+
+# job NAME TEMPLATE PODS: its pods run until one writes into their pipe.
+job() {
+    cat <<YAML
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: $1}
+spec:
+  parallelism: $3
+  completions: $3
+  backoffLimit: 0
+  template:
+    metadata: {labels: {job: $1}}
+    spec:
+      restartPolicy: Never
+$(pod_spec "$2" 'mkfifo /tmp/end && read -r word </tmp/end' "      ")
+YAML
+}
+
+# -- reading -----------------------------------------------------------------------------------------
+
+# printed POD: the devices that the pod's container printed, one a line. The log may lag behind the container's start.
+printed() {
+    local log pid line=''
+    exec {log}< <(exec timeout 30 kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$NAMESPACE" \
+        logs --follow "$1" 2>&1 3>&- 4>&-)
+    pid=$!
+    while IFS= read -r line <&"$log" && [[ $line != devices=* ]]; do
+        continue
+    done
+    kill "$pid" 2>/dev/null || true
+    exec {log}<&-
+    [[ $line == devices=* ]] || {
+        echo "$1 does not print its devices" >&2
+        return 1
+    }
+    tr ',' '\n' <<<"${line#devices=}" | sort
+}
+
+# claim_of POD: the name of its (only) generated claim.
+claim_of() { kn get pod "$1" -o jsonpath='{.status.resourceClaimStatuses[0].resourceClaimName}'; }
+
+# allocated CLAIM: the devices of its allocation, one a line.
+allocated() { kn get resourceclaim "$1" -o json | jq -r '.status.allocation.devices.results[].device' | sort; }
+
+node_of() { kn get pod "$1" -o jsonpath='{.spec.nodeName}'; }
+
+# expect_pinned POD: pod and claim name the node on which the pod is, and nothing else.
+expect_pinned() {
+    local node
+    node=$(node_of "$1")
+    [[ -n $node ]]
+    kn get pod "$1" -o json | jq -e --arg node "$node" '
+        .spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms |
+        all(any(.matchFields[]?; .key == "metadata.name" and .operator == "In" and .values == [$node]))' >/dev/null
+    kn get resourceclaim "$(claim_of "$1")" -o json | jq -e --arg node "$node" '
+        .status.allocation.nodeSelector.nodeSelectorTerms ==
+            [{matchFields: [{key: "metadata.name", operator: "In", values: [$node]}]}]' >/dev/null
+}
+
+# expect_distinct COUNT TEXT: TEXT has that many lines, all different.
+expect_distinct() {
+    local count
+    count=$(sort -u <<<"$2" | grep -c .)
+    [[ $count == "$1" && $(grep -c . <<<"$2") == "$1" ]] || {
+        echo "expected $1 different devices, got: $(xargs <<<"$2")"
+        return 1
+    }
+}
