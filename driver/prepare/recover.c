@@ -169,7 +169,8 @@ static int settle_done(struct recovery *r, const struct tg_claim_entry *entry, s
     return 0;
 }
 
-/* Where records are lost, one of them may have said that the intent was carried out. */
+/* Where records are lost, one of them may have said that the intent was carried out: to hold a
+ * device that nobody uses until somebody asks for it to be released beats giving it away twice. */
 static void keep_intents(struct recovery *r)
 {
     for (size_t i = 0; i < r->prepare->entries.n; i++) {
@@ -218,7 +219,7 @@ int tg_prepare_recover(struct tg_prepare *prepare, const char *boot_id_file,
         rc = read_boot_id(&r, boot_id_file, err);
     if (rc == 0)
         rc = tg_cdi_scan(&prepare->cdi, meet_document, &r, err);
-    if (rc == 0 && report->damage[0] != '\0')
+    if (rc == 0 && (report->torn || report->damage[0] != '\0'))
         keep_intents(&r);
     if (rc == 0)
         rc = settle(&r, err);
