@@ -1,0 +1,427 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the policies of deploy/manifests forbid, tried by identities that hold RBAC for the write: the refusal must be
+# the policy's, name it and explain itself, and the same write beside managed classes and our slices must succeed.
+
+load lib
+
+# A node's account, a user of the namespace, the scheduler, the claim controller and our own accounts.
+NODE_ACCOUNT=(--as=system:node:policy-a --as-group=system:nodes)
+USER=(--as=alice)
+SCHEDULER=(--as=system:kube-scheduler)
+CLAIM_CONTROLLER=(--as=system:serviceaccount:kube-system:resource-claim-controller)
+CONTROLLER=(--as=system:serviceaccount:tangram-system:tangram-controller)
+PLUGIN=(--as=system:serviceaccount:tangram-system:tangram-kubelet-plugin)
+ADMIN=()
+
+setup() {
+    scenario_setup
+    CLUSTER_SCOPED=()
+    cluster_scoped <<YAML
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: $NAMESPACE-open}
+spec: {selectors: [{cel: {expression: 'device.driver == "open.example.com"'}}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: $NAMESPACE-writer}
+rules:
+- {apiGroups: [resource.k8s.io], resources: [resourceclaims, resourceclaimtemplates, resourceslices], verbs: ["*"]}
+- {apiGroups: [resource.k8s.io], resources: [resourceclaims/status, resourceclaims/binding], verbs: [get, update, patch]}
+- {apiGroups: [""], resources: [pods], verbs: ["*"]}
+---
+# kubectl reads a subresource before it patches it; our accounts and the claim controller never do.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: $NAMESPACE-reader}
+rules: [{apiGroups: [resource.k8s.io], resources: [resourceclaims/status], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: $NAMESPACE-reader}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: $NAMESPACE-reader}
+subjects:
+- {kind: ServiceAccount, namespace: tangram-system, name: tangram-controller}
+- {kind: ServiceAccount, namespace: kube-system, name: resource-claim-controller}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: $NAMESPACE-writer}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: $NAMESPACE-writer}
+subjects:
+- {apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}
+- {apiGroup: rbac.authorization.k8s.io, kind: User, name: "system:node:policy-a"}
+- {apiGroup: rbac.authorization.k8s.io, kind: User, name: "system:kube-scheduler"}
+YAML
+}
+
+teardown() {
+    local object
+    for object in "${CLUSTER_SCOPED[@]}"; do
+        k delete --ignore-not-found "$object" >/dev/null || true
+    done
+    scenario_teardown
+}
+
+# cluster_scoped: creates the objects on standard input and has them deleted at the end.
+cluster_scoped() {
+    local created
+    created=$(k create -o name -f -)
+    mapfile -t -O "${#CLUSTER_SCOPED[@]}" CLUSTER_SCOPED <<<"$created"
+}
+
+# refused POLICY TEXT COMMAND...: the command is refused by that policy with a message that holds TEXT.
+refused() {
+    local policy=$1 text=$2
+    shift 2
+    run "$@"
+    [[ $status -ne 0 && $output == *"ValidatingAdmissionPolicy '$policy'"*" denied request: tangram: "*"$text"* ]] || {
+        echo "expected a refusal by $policy with \"$text\", status $status: $*"
+        echo "$output"
+        return 1
+    }
+}
+
+# may IDENTITY... -- VERB RESOURCE [SUBRESOURCE]: RBAC allows it, so a refusal is nobody's but the policy's.
+may() {
+    local identity=()
+    while [[ $1 != -- ]]; do
+        identity+=("$1")
+        shift
+    done
+    [[ $(kn auth can-i "${identity[@]}" "$2" "$3" ${4:+--subresource="$4"}) == yes ]]
+}
+
+claim() {
+    cat <<YAML
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: $1, labels: {tangram.dev/managed: "$([[ $2 == gpu.tangram.dev ]] && echo true || echo false)"}}
+spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: $2}}]}}
+YAML
+}
+
+ALLOCATION='{"status": {"allocation": {"allocationTimestamp": "2026-01-01T00:00:00Z", "devices": {"results":
+    [{"request": "gpus", "driver": "open.example.com", "pool": "nowhere", "device": "none"}]}}}}'
+CLEARED='{"status": {"allocation": null, "reservedFor": null, "devices": null}}'
+status() { kn "${@:3}" patch resourceclaim "$1" --subresource=status --type=merge -p "$2"; }
+
+# bats test_tags=core
+@test "(i) only the controller allocates from managed classes, and only it and the claim controller clear" {
+    { claim managed gpu.tangram.dev; claim open "$NAMESPACE-open"; } | kn create -f -
+    local name
+    for name in NODE_ACCOUNT USER SCHEDULER; do
+        local -n identity=$name
+        may "${identity[@]}" -- patch resourceclaims status
+        refused tangram-claim-status 'may not allocate this claim: DeviceClass gpu.tangram.dev is managed' \
+            status managed "$ALLOCATION" "${identity[@]}"
+        status open "$ALLOCATION" "${identity[@]}"
+        status open "$CLEARED" "${identity[@]}"
+    done
+    # An administrator is no exception.
+    refused tangram-claim-status 'may not allocate this claim' status managed "$ALLOCATION"
+
+    status managed "$ALLOCATION" "${CONTROLLER[@]}"
+    for name in NODE_ACCOUNT USER SCHEDULER; do
+        local -n identity=$name
+        refused tangram-claim-status 'may not clear the allocation' status managed "$CLEARED" "${identity[@]}"
+        # Reservations are not ours to forbid.
+        status managed '{"status": {"reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}]}}' "${identity[@]}"
+        status managed '{"status": {"reservedFor": null}}' "${identity[@]}"
+    done
+    status managed "$CLEARED" "${CLAIM_CONTROLLER[@]}"
+    status managed "$ALLOCATION" "${CONTROLLER[@]}"
+    status managed "$CLEARED" "${CONTROLLER[@]}"
+}
+
+# bats test_tags=core
+@test "(i) a class is protected from the moment it is labelled, in alternatives of a request too" {
+    { claim later "$NAMESPACE-open"; } | kn create -f -
+    kn create -f - <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: alternatives, labels: {tangram.dev/managed: "true"}}
+spec: {devices: {requests: [{name: gpus, firstAvailable: [
+    {name: a, deviceClassName: $NAMESPACE-open}, {name: b, deviceClassName: gpu.tangram.dev}]}]}}
+YAML
+    refused tangram-claim-status 'DeviceClass gpu.tangram.dev is managed' \
+        status alternatives "${ALLOCATION/\"gpus\"/\"gpus/a\"}" "${USER[@]}"
+    status later "$ALLOCATION" "${USER[@]}"
+    status later "$CLEARED" "${USER[@]}"
+    # Served by nobody: the e2e controller's instance is "default".
+    k label deviceclass "$NAMESPACE-open" tangram.dev/controller=other
+    # The policy follows the class by a watch of its own; the last write before it sees the label may still pass.
+    cleared_and_refused() {
+        status later "$CLEARED" "${CLAIM_CONTROLLER[@]}"
+        refused tangram-claim-status "DeviceClass $NAMESPACE-open is managed" status later "$ALLOCATION" "${USER[@]}"
+    }
+    tg_wait_until 10 cleared_and_refused
+}
+
+# slice NAME DRIVER NODE [ATTRIBUTE]
+slice() {
+    cat <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: $1}
+spec:
+  driver: $2
+  nodeName: $3
+  pool: {name: $3, generation: 1, resourceSliceCount: 1}
+  devices: [{name: d, attributes: {${4:-example.com/a}: {bool: true}}}]
+YAML
+}
+# write VERB IDENTITY... : a slice on standard input.
+write() { k "${@:2}" "$1" -f -; }
+# slice_as VERB NAME DRIVER NODE ATTRIBUTE IDENTITY...
+slice_as() { slice "$2" "$3" "$4" "$5" | write "$1" "${@:6}"; }
+
+# bats test_tags=core
+@test "(i) slices of our driver are written by the plugin of their node alone" {
+    cluster_scoped <<<'{apiVersion: v1, kind: Node, metadata: {name: policy-a}}'
+    cluster_scoped <<<'{apiVersion: v1, kind: Node, metadata: {name: policy-b}}'
+    CLUSTER_SCOPED+=(resourceslice/"$NAMESPACE"-{ours,foreign,granted,shared})
+    local ours=$NAMESPACE-ours foreign=$NAMESPACE-foreign name
+    local bound=("--kubeconfig=$BATS_TEST_TMPDIR/plugin-a")
+    "$TG_CLUSTER_SCRIPTS/token" "$TG_DIR" tangram-system tangram-kubelet-plugin --node policy-a >"$BATS_TEST_TMPDIR/plugin-a"
+    "$TG_CLUSTER_SCRIPTS/token" "$TG_DIR" tangram-system tangram-kubelet-plugin --node policy-b >"$BATS_TEST_TMPDIR/plugin-b"
+
+    for name in NODE_ACCOUNT USER SCHEDULER ADMIN; do
+        local -n identity=$name
+        may "${identity[@]}" -- create resourceslices
+        refused tangram-slices 'slices of driver gpu.tangram.dev are written by the Tangram plugin' \
+            slice_as create "$ours" gpu.tangram.dev policy-a '' "${identity[@]}"
+        slice_as create "$foreign" open.example.com policy-a '' "${identity[@]}"
+        k "${identity[@]}" delete resourceslice "$foreign"
+    done
+
+    # Without a node in the token, and with another's.
+    refused tangram-slices 'its token is bound to no node, the slice is for node policy-a' \
+        slice_as create "$ours" gpu.tangram.dev policy-a '' "${PLUGIN[@]}"
+    refused tangram-slices 'its token is bound to node policy-b, the slice is for node policy-a' \
+        slice_as create "$ours" gpu.tangram.dev policy-a '' "--kubeconfig=$BATS_TEST_TMPDIR/plugin-b"
+    refused tangram-slices 'the slice is for no single node' \
+        shared_slice "${bound[@]}"
+    slice_as create "$ours" gpu.tangram.dev policy-a '' "${bound[@]}"
+
+    # Changing and deleting it: another plugin and a user may not, its own may, the kubelet of its node may delete.
+    refused tangram-slices 'bound to node policy-b' \
+        slice_as replace "$ours" gpu.tangram.dev policy-a '' "--kubeconfig=$BATS_TEST_TMPDIR/plugin-b"
+    refused tangram-slices 'may not write this ResourceSlice' k "${USER[@]}" label resourceslice "$ours" a=b
+    refused tangram-slices 'may not write this ResourceSlice' k "${USER[@]}" delete resourceslice "$ours"
+    refused tangram-slices 'bound to node policy-b' \
+        k "--kubeconfig=$BATS_TEST_TMPDIR/plugin-b" delete resourceslice "$ours"
+    slice_as replace "$ours" gpu.tangram.dev policy-a example.com/b "${bound[@]}"
+    k "${NODE_ACCOUNT[@]}" delete resourceslice "$ours"
+    slice_as create "$ours" gpu.tangram.dev policy-a '' "${bound[@]}"
+    k "${bound[@]}" delete resourceslice "$ours"
+}
+shared_slice() {
+    slice "$NAMESPACE-shared" gpu.tangram.dev policy-a | sed 's/nodeName: .*/allNodes: true/' | write create "$@"
+}
+
+# bats test_tags=core
+@test "(i) nobody publishes an attribute of domain tangram.dev" {
+    local granted=$NAMESPACE-granted
+    CLUSTER_SCOPED+=("resourceslice/$granted")
+    refused tangram-slices 'may not publish attributes of domain tangram.dev' \
+        slice_as create "$granted" open.example.com policy-a tangram.dev/granted
+    refused tangram-slices 'may not publish attributes of domain tangram.dev' \
+        slice_as create "$granted" open.example.com policy-a tangram.dev/granted "${USER[@]}"
+    # Unqualified attributes are of the driver's own domain.
+    refused tangram-slices 'may not publish attributes of domain tangram.dev' \
+        slice_as create "$granted" tangram.dev policy-a granted
+    slice_as create "$granted" open.example.com policy-a example.com/granted
+    refused tangram-slices 'may not publish attributes of domain tangram.dev' \
+        slice_as replace "$granted" open.example.com policy-a tangram.dev/granted "${USER[@]}"
+}
+
+HEAD='apiVersion: tangram.dev/v1alpha1, kind: GangMember'
+
+# with_entry KIND PARAMETERS: a template or claim with that opaque entry, created and thrown away.
+with_entry() {
+    local kind=$1 spec
+    spec="{devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu.tangram.dev}}],
+        config: [{opaque: {driver: tangram.dev, parameters: $2}}${3:-}]}}"
+    [[ $kind == ResourceClaim ]] || spec="{spec: $spec}"
+    kn create --dry-run=server "${USER[@]}" -f - <<YAML
+{apiVersion: resource.k8s.io/v1, kind: $kind, metadata: {name: entry, labels: {tangram.dev/managed: "true"}}, spec: $spec}
+YAML
+}
+
+# bats test_tags=core
+@test "(i) a GangMember that the controller could not read is refused when it is applied" {
+    local kind good bad
+    for kind in ResourceClaimTemplate ResourceClaim; do
+        for good in "gang: a, size: 4" "gang: a.b, size: 2048, topology: {pack: {required: rack}}" \
+            "gang: a, role: leader" "gang: a" "gangFrom: {podLabel: batch.kubernetes.io/controller-uid}, size: 1" \
+            "gang: a, size: 4, topology: {pack: {required: example.com/rack, preferred: host}}"; do
+            with_entry "$kind" "{$HEAD, $good}"
+        done
+        while IFS='|' read -r bad text; do
+            refused tangram-members "the GangMember entry of this $kind is not valid: $text" \
+                with_entry "$kind" "{$HEAD, $bad}"
+        done <<'BAD'
+gang: a, size: 0|size must be a whole number
+gang: a, size: -4|size must be a whole number
+gang: a, size: 2049|size must be a whole number
+gang: a, size: "4"|size must be a whole number
+gang: a, size: 4.5|size must be a whole number
+gang: a, size: [4]|size must be a whole number
+size: 4|exactly one of gang and gangFrom
+gang: a, gangFrom: {podLabel: x}, size: 4|exactly one of gang and gangFrom
+gang: A, size: 4|gang must be a name
+gang: a..b, size: 4|gang must be a name
+gang: "", size: 4|gang must be a name
+gang: 7, size: 4|gang must be a name
+gangFrom: {podLabel: x}|gangFrom without size
+gangFrom: {}, size: 4|gangFrom must be
+gangFrom: x, size: 4|gangFrom must be
+gangFrom: {podLabel: "a b"}, size: 4|gangFrom must be
+gangFrom: {podLabel: x, other: y}, size: 4|gangFrom must be
+gang: a, size: 4, role: r|size and role are both set
+gang: a, role: ""|role must be a name
+gang: a, role: [r]|role must be a name
+gang: a, topology: {pack: {required: rack}}|topology without size
+gang: a, size: 4, topology: {}|topology must be
+gang: a, size: 4, topology: {pack: {}}|topology must be
+gang: a, size: 4, topology: {pack: rack}|topology must be
+gang: a, size: 4, topology: {pack: {required: 7}}|topology must be
+gang: a, size: 4, topology: {pack: {required: ""}}|topology must be
+gang: a, size: 4, topology: {spread: []}|topology must be
+gang: a, size: 4, queue: q|unknown field queue
+gang: a, sizes: 4|unknown field sizes
+BAD
+        refused tangram-members 'must say apiVersion' with_entry "$kind" \
+            '{apiVersion: tangram.dev/v1, kind: GangMember, gang: a, size: 4}'
+        refused tangram-members 'must say apiVersion' with_entry "$kind" '{apiVersion: tangram.dev/v1alpha1, kind: Plan}'
+        refused tangram-members 'must say apiVersion' with_entry "$kind" '{}'
+        refused tangram-members 'there are 2 of them' with_entry "$kind" "{$HEAD, gang: a, size: 4}" \
+            ", {opaque: {driver: tangram.dev, parameters: {$HEAD, gang: b, size: 4}}}"
+        # Entries of other drivers are not ours to judge.
+        with_entry "$kind" "{$HEAD, gang: a, size: 4}" ', {opaque: {driver: open.example.com, parameters: {size: 0}}}'
+    done
+}
+
+# A pod with one claim, and nothing that a policy did not put there; FIELD is resourceClaimTemplateName or
+# resourceClaimName. It never runs: its gang has two members.
+claiming_pod() {
+    cat <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  containers: [{name: main, image: $IMAGE, imagePullPolicy: Never, resources: {claims: [{name: gpus}]}}]
+  resourceClaims: [{name: gpus, $2: $3}]
+${4:-}
+YAML
+}
+gates() { kn get pod "$1" -o json | jq -r '[.spec.schedulingGates[]?.name] | join(",")'; }
+gang_claims() {
+    local spec="{devices: {requests: [{name: gpus, exactly: {deviceClassName: $NAMESPACE-open}}],
+        config: [{opaque: {driver: tangram.dev, parameters: {$HEAD, gang: half, size: 2}}}]}}"
+    kn create -f - <<YAML
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: gang}, spec: {spec: $spec}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: gang}, spec: $spec}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: managed, labels: {tangram.dev/managed: "true"}}
+spec: {spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu.tangram.dev, count: 32}}]}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: open}
+spec: {spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: $NAMESPACE-open}}]}}}
+YAML
+}
+
+# bats test_tags=core
+@test "(i) pods of gangs and of managed classes are gated, other pods are left alone" {
+    gang_claims
+    claiming_pod open resourceClaimTemplateName open | kn create -f -
+    kn create -f - <<<"{apiVersion: v1, kind: Pod, metadata: {name: plain}, spec: {containers: [{name: c, image: $IMAGE}]}}"
+    [[ -z $(gates open) && -z $(gates plain) ]]
+
+    local labelled="{apiVersion: v1, kind: Pod, metadata: {name: labelled, labels: {tangram.dev/gang: half}},
+        spec: {containers: [{name: c, image: $IMAGE}]}}"
+    if (($(tg_minor) >= 36)); then
+        claiming_pod by-template resourceClaimTemplateName gang | kn create "${USER[@]}" -f -
+        claiming_pod by-claim resourceClaimName gang | kn create "${USER[@]}" -f -
+        claiming_pod by-label resourceClaimTemplateName managed | kn create "${USER[@]}" -f -
+        kn create "${USER[@]}" -f - <<<"$labelled"
+        [[ $(gates by-template) == "$GATE" && $(gates by-claim) == "$GATE" ]]
+        [[ $(gates by-label) == "$GATE" && $(gates labelled) == "$GATE" ]]
+        # Gates of others stay.
+        claiming_pod two resourceClaimTemplateName gang '  schedulingGates: [{name: example.com/mine}]' | kn create -f -
+        [[ $(gates two) == "example.com/mine,$GATE" || $(gates two) == "$GATE,example.com/mine" ]]
+    else
+        create_pod() { claiming_pod "$@" | kn create "${USER[@]}" -f -; }
+        create_labelled() { kn create "${USER[@]}" -f - <<<"$labelled"; }
+        refused tangram-gate-templates 'Add schedulingGates: [{name: tangram.dev/gang}]' \
+            create_pod by-template resourceClaimTemplateName gang
+        refused tangram-gate-templates 'its claim template managed belongs to a gang or to a managed class' \
+            create_pod by-label resourceClaimTemplateName managed
+        refused tangram-gate-claims 'its claim gang belongs to a gang' create_pod by-claim resourceClaimName gang
+        refused tangram-gate-label 'its label tangram.dev/gang' create_labelled
+        create_pod by-template resourceClaimTemplateName gang "  schedulingGates: [{name: $GATE}]"
+        create_pod by-claim resourceClaimName gang "  schedulingGates: [{name: $GATE}]"
+    fi
+}
+
+REMOVE='[{"op": "remove", "path": "/spec/schedulingGates"}]'
+
+# bats test_tags=core
+@test "(i) the gate is removed by the controller, by administrators and by who may release, and by nobody else" {
+    gang_claims
+    local name gate="  schedulingGates: [{name: $GATE}]"
+    for name in a b c; do
+        claiming_pod "$name" resourceClaimTemplateName gang "$gate" | kn create -f -
+    done
+    claiming_pod other resourceClaimTemplateName open '  schedulingGates: [{name: example.com/mine}]' | kn create -f -
+    remove() { kn patch pod "$1" --type=json -p "$REMOVE" "${@:2}"; }
+    # A node's account is kept from it by the API server itself.
+    for name in USER SCHEDULER; do
+        local -n identity=$name
+        may "${identity[@]}" -- patch pods
+        refused tangram-gate 'may not remove the scheduling gate tangram.dev/gang' remove a "${identity[@]}"
+    done
+    # Everything else about the pod is alice's business, and so are the gates of others.
+    kn label pod a "${USER[@]}" touched=yes
+    remove other "${USER[@]}"
+
+    kn create role release --verb=release --resource=gangs.tangram.dev
+    kn create rolebinding release --role=release --user=alice
+    tg_wait_until 10 remove a "${USER[@]}"
+    remove b "${CONTROLLER[@]}"
+    remove c
+    [[ -z $(gates a) && -z $(gates b) && -z $(gates c) ]]
+}
+
+# bats test_tags=core
+@test "(i) templates and claims of managed classes carry the label by which their pods are known" {
+    # create KIND CLASS LABELS
+    create() {
+        local spec="{devices: {requests: [{name: gpus, exactly: {deviceClassName: $2}}]}}"
+        [[ $1 == ResourceClaim ]] || spec="{spec: $spec}"
+        kn create "${USER[@]}" --dry-run=server -o json -f - <<YAML
+{apiVersion: resource.k8s.io/v1, kind: $1, metadata: {name: x, labels: {$3}}, spec: $spec}
+YAML
+    }
+    label_of() { jq -r '.metadata.labels["tangram.dev/managed"] // ""' <<<"$1"; }
+    local kind
+    for kind in ResourceClaimTemplate ResourceClaim; do
+        [[ -z $(label_of "$(create "$kind" "$NAMESPACE-open" '')") ]]
+        if (($(tg_minor) >= 36)); then
+            [[ $(label_of "$(create "$kind" gpu.tangram.dev 'a: b')") == true ]]
+        else
+            refused tangram-managed-label 'Add the label to metadata.labels' create "$kind" gpu.tangram.dev ''
+            refused tangram-managed-label 'Add the label' create "$kind" gpu.tangram.dev 'tangram.dev/managed: "false"'
+            create "$kind" gpu.tangram.dev 'tangram.dev/managed: "true"'
+        fi
+    done
+}
