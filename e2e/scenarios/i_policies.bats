@@ -4,6 +4,8 @@
 # What the policies of deploy/manifests forbid, tried by identities that hold RBAC for the write: the refusal must be
 # the policy's, name it and explain itself, and the same write beside managed classes and our slices must succeed.
 
+# shellcheck disable=SC2034,SC2178 # identities are read by name
+# shellcheck disable=SC2030,SC2031,SC2153 # every test is a subshell; GATE is from lib
 load lib
 
 # A node's account, a user of the namespace, the scheduler, the claim controller and our own accounts.
