@@ -27,7 +27,8 @@ struct tg_publisher {
     bool running;
     size_t done; /* operations of the plan */
     int64_t generation;
-    unsigned attempts; /* plans since the last time there was nothing to do */
+    unsigned failures; /* since the last plan that was carried out */
+    unsigned rounds;   /* plans carried out since the last time there was nothing to do */
     bool settled;
     struct tg_error problem; /* of the last attempt; code TG_OK: none */
 };
@@ -51,10 +52,10 @@ static void pause_after(struct tg_publisher *publisher, unsigned attempt)
 static void failed(struct tg_publisher *publisher, const struct tg_error *err)
 {
     /* The first failure is often a race that the next look settles; those that last are told. */
-    if (publisher->attempts >= 2)
+    if (++publisher->failures > 1)
         TG_ERR(err, "Cannot publish slices, trying on");
     publisher->problem = *err;
-    pause_after(publisher, publisher->attempts);
+    pause_after(publisher, publisher->failures);
 }
 
 static void run_next(struct tg_publisher *publisher);
@@ -93,12 +94,14 @@ static void run_next(struct tg_publisher *publisher)
     publisher->running = false;
     publisher->generation = publisher->plan.generation;
     publisher->problem = TG_ERROR_INIT;
+    publisher->failures = 0;
+    publisher->rounds++;
     /* Look once more, to see that it is so: after deletions not before their events had time to
      * come. If there is something to do again and again, somebody works against us, or the server
      * does not keep what we write. */
-    if (publisher->attempts > 1 || publisher->plan.items[0].action == TG_INVENTORY_DELETE ||
+    if (publisher->rounds > 1 || publisher->plan.items[0].action == TG_INVENTORY_DELETE ||
         publisher->plan.items[publisher->plan.n - 1].action == TG_INVENTORY_DELETE)
-        pause_after(publisher, publisher->attempts);
+        pause_after(publisher, publisher->rounds);
     look_soon(publisher);
 }
 
@@ -160,21 +163,19 @@ static void on_look(struct tg_deferred *deferred)
         !publisher->api->observe(publisher->api->data, publisher->arena, &observed, &n))
         return;
     if (make_plan(publisher, observed, n, &err) != 0) {
-        publisher->attempts++;
         failed(publisher, &err);
         return;
     }
     if (publisher->plan.n == 0) {
-        if (publisher->attempts > 0)
+        if (publisher->rounds > 0)
             TG_INFO("Slices are published", TG_I("slices", n),
                     TG_I("generation", publisher->plan.generation));
-        publisher->attempts = 0;
+        publisher->rounds = publisher->failures = 0;
         publisher->settled = true;
         publisher->problem = TG_ERROR_INIT;
         tg_arena_reset(publisher->arena);
         return;
     }
-    publisher->attempts++;
     publisher->done = 0;
     publisher->running = true;
     run_next(publisher);

@@ -7,7 +7,7 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
 #include "api/runtime/base/mem.h"
-#include "api/runtime/json/encode.h"
+#include "kubelet-plugin/slice_body.h"
 
 /* One object may have 1.5 MiB in etcd. */
 #define BODY_MAX ((size_t)2 << 20)
@@ -104,40 +104,6 @@ static void on_refuse(struct tg_deferred *deferred)
     api->done(api->done_data, &api->refusal);
 }
 
-int tg_slice_encode(const struct tg_resource_slice *slice, struct tg_buf *out, struct tg_error *err)
-{
-    struct tg_json_writer w;
-    char version[128];
-
-    tg_json_writer_init(&w, out);
-    tg_jw_begin_object(&w);
-    tg_jw_kv_string(&w, "apiVersion", tg_kind_api_version(&tg_kind_resource_slice, version));
-    tg_jw_kv_string(&w, "kind", tg_kind_resource_slice.kind);
-    tg_jw_kv_object(&w, "metadata", &tg_object_meta_type, slice->metadata);
-    tg_jw_kv_object(&w, "spec", &tg_resource_slice_spec_type, slice->spec);
-    tg_jw_end_object(&w);
-    return tg_jw_finish(&w, err);
-}
-
-/* Deletes exactly the object that was looked at. */
-static int encode_preconditions(const struct tg_object_meta *meta, struct tg_buf *out,
-                                struct tg_error *err)
-{
-    struct tg_json_writer w;
-
-    tg_json_writer_init(&w, out);
-    tg_jw_begin_object(&w);
-    tg_jw_kv_string(&w, "apiVersion", "v1");
-    tg_jw_kv_string(&w, "kind", "DeleteOptions");
-    tg_jw_key(&w, "preconditions");
-    tg_jw_begin_object(&w);
-    tg_jw_kv_string(&w, "uid", meta->uid);
-    tg_jw_kv_string(&w, "resourceVersion", meta->resource_version);
-    tg_jw_end_object(&w);
-    tg_jw_end_object(&w);
-    return tg_jw_finish(&w, err);
-}
-
 static void execute(void *data, const struct tg_inventory_operation *operation,
                     void (*done)(void *done_data, const struct tg_error *err), void *done_data)
 {
@@ -152,8 +118,8 @@ static void execute(void *data, const struct tg_inventory_operation *operation,
     api->done = done;
     api->done_data = done_data;
     api->deleting = operation->action == TG_INVENTORY_DELETE;
-    int rc = api->deleting ? encode_preconditions(operation->slice->metadata, &body, &api->refusal)
-                           : tg_slice_encode(operation->slice, &body, &api->refusal);
+    int rc = api->deleting ? tg_slice_body_delete(operation->slice, &body, &api->refusal)
+                           : tg_slice_body_write(operation->slice, &body, &api->refusal);
     if (rc != 0) {
         tg_defer(tg_kube_client_loop(api->client), &api->refuse);
         return;

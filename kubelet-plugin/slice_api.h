@@ -17,8 +17,4 @@ struct tg_slice_api *tg_slice_api_new(struct tg_kube_client *client, const char 
 void tg_slice_api_free(struct tg_slice_api *api);
 const struct tg_publisher_api *tg_slice_api_publisher(struct tg_slice_api *api);
 
-/* The slice as it is POSTed or PUT: apiVersion, kind, metadata, spec. */
-int tg_slice_encode(const struct tg_resource_slice *slice, struct tg_buf *out,
-                    struct tg_error *err);
-
 #endif

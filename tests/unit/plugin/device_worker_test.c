@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/mem.h"
+#include "kubelet-plugin/device_worker.h"
+#include "tests/unit/plugin/folder.h"
+
+struct bench {
+    struct test_folder folder;
+    struct tg_loop *loop;
+    struct tg_device_worker *worker;
+    struct tg_device_job job;
+    int started;
+    int done;
+    struct tg_error error;
+};
+
+static void started(void *data, const struct tg_prepare_report *report, const struct tg_error *err)
+{
+    struct bench *bench = data;
+    (void)report;
+    bench->started++;
+    bench->error = err != NULL ? *err : TG_ERROR_INIT;
+}
+
+static void done(struct tg_device_job *job)
+{
+    struct bench *bench = job->data;
+    bench->done++;
+}
+
+static struct tg_device_worker *start(struct bench *bench)
+{
+    const struct tg_device_worker_config config = {
+        .provider = "sim",
+        .provider_options = test_provider_options(&bench->folder),
+        .prepare_options = test_prepare_options(&bench->folder),
+        .started = started,
+        .data = bench,
+    };
+    return tg_device_worker_new(bench->loop, &config);
+}
+
+static int setup(void **state)
+{
+    struct bench *bench = tg_xcalloc(1, sizeof(*bench));
+    test_folder_init(&bench->folder);
+    bench->loop = tg_loop_new(false);
+    bench->job = (struct tg_device_job){
+        .done = done, .data = bench, .arena = tg_arena_new(TG_ARENA_UNLIMITED)};
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    tg_device_worker_free(bench->worker);
+    tg_arena_free(bench->job.arena);
+    tg_loop_free(bench->loop);
+    test_folder_done(&bench->folder);
+    free(bench);
+    return 0;
+}
+
+static void wait_for(struct bench *bench, const int *counter)
+{
+    while (*counter == 0)
+        tg_loop_run_once(bench->loop, true);
+}
+
+static void a_wrong_inventory_is_told_with_file_and_line(void **state)
+{
+    struct bench *bench = *state;
+    test_folder_write(bench->folder.inventory, "apiVersion: tangram.dev/v1alpha1\n"
+                                               "kind: SimInventory\n"
+                                               "cards:\n"
+                                               "- {product: No Such Card}\n");
+    bench->worker = start(bench);
+    wait_for(bench, &bench->started);
+    assert_int_equal(bench->error.code, TG_INVALID_ARGUMENT);
+    assert_non_null(strstr(bench->error.message, "inventory.yaml:4"));
+}
+
+static void a_second_instance_waits_until_the_first_is_gone(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_device_worker *first = start(bench);
+    wait_for(bench, &bench->started);
+    bench->started = 0;
+    bench->worker = start(bench);
+    /* Its first attempt fails, then it looks every second. */
+    tg_loop_run_once(bench->loop, true);
+    tg_loop_run_once(bench->loop, false);
+    assert_int_equal(bench->started, 0);
+    tg_device_worker_free(first);
+    wait_for(bench, &bench->started);
+    assert_int_equal(bench->error.code, TG_OK);
+}
+
+static void devices_that_are_found_are_healthy(void **state)
+{
+    struct bench *bench = *state;
+    bench->worker = start(bench);
+    wait_for(bench, &bench->started);
+    tg_device_worker_check(bench->worker, &bench->job);
+    wait_for(bench, &bench->done);
+    assert_int_equal(bench->job.err.code, TG_OK);
+    assert_int_equal(bench->job.n_health, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(bench->job.health[i].health, TG_KUBELET_HEALTHY);
+        assert_string_equal(bench->job.health[i].pool, TEST_NODE);
+        assert_null(bench->job.health[i].message);
+    }
+}
+
+static void a_job_without_memory_for_its_answer_is_an_error(void **state)
+{
+    struct bench *bench = *state;
+    bench->worker = start(bench);
+    wait_for(bench, &bench->started);
+    tg_arena_fail_after(bench->job.arena, 1);
+    tg_device_worker_check(bench->worker, &bench->job);
+    wait_for(bench, &bench->done);
+    assert_int_equal(bench->job.err.code, TG_RESOURCE_EXHAUSTED);
+}
+
+static void freeing_while_it_starts_is_allowed(void **state)
+{
+    struct bench *bench = *state;
+    bench->worker = start(bench);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_wrong_inventory_is_told_with_file_and_line),
+        TEST(a_second_instance_waits_until_the_first_is_gone),
+        TEST(devices_that_are_found_are_healthy),
+        TEST(a_job_without_memory_for_its_answer_is_an_error),
+        TEST(freeing_while_it_starts_is_allowed),
+    };
+    return cmocka_run_group_tests_name("device_worker", tests, NULL, NULL);
+}
