@@ -30,8 +30,8 @@ containers() {
     "$TG_CLUSTER_SCRIPTS/restart-kubelet" "$TG_DIR" node-1
     "$TG_CLUSTER_SCRIPTS/restart-kubelet" "$TG_DIR" node-2
     tg_plugin_start node-1
-    wait_slices 60 node-1
-    wait_slices 60 node-2
+    tg_slices_wait 60 node-1
+    tg_slices_wait 60 node-2
     k wait --for=condition=Ready node/node-1 node/node-2 --timeout=60s
     [[ $(devices_of node-1) == "$slices" ]]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the scenarios use the names
 #
 # What the scenarios share. Waiting is for events, with a deadline; nothing sleeps. A scenario has a namespace of its own.
 
@@ -57,22 +57,8 @@ diagnose() {
 
 # -- waiting -----------------------------------------------------------------------------------------
 
-# watch_until SECONDS FILTER ARGUMENTS...: watches what `kubectl get ARGUMENTS` shows in the scenario's namespace until the
-# jq FILTER holds for an object, and prints that object. Fails after SECONDS.
-watch_until() {
-    local seconds=$1 filter=$2 status=0 watch
-    shift 2
-    exec {watch}< <(exec timeout "$seconds" kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$NAMESPACE" \
-        get "$@" --watch -o json 2>&1 3>&- 4>&-)
-    local pid=$!
-    jq -nce "first(inputs | select($filter))" <&"$watch" || status=$?
-    kill "$pid" 2>/dev/null || true
-    exec {watch}<&-
-    ((status == 0)) || {
-        echo "no object of '$*' came to satisfy this within $seconds s: $filter" >&2
-        return 1
-    }
-}
+# watch_until SECONDS FILTER ARGUMENTS...: tg_watch_first in the scenario's namespace.
+watch_until() { tg_watch_first "$1" "$2" --namespace "$NAMESPACE" "${@:3}"; }
 
 # wait_event SECONDS KIND NAME REGEX: an event about the object whose reason or message matches.
 wait_event() {
@@ -87,11 +73,6 @@ wait_ready() {
     shift
     kn wait --for=create "${@/#/pod/}" --timeout="${seconds}s" >/dev/null
     kn wait --for=condition=Ready "${@/#/pod/}" --timeout="${seconds}s" >/dev/null
-}
-
-# wait_slices SECONDS NODE: the node's slice of our driver is there.
-wait_slices() {
-    watch_until "$1" ".spec.driver == \"$TG_DRIVER\" and .spec.nodeName == \"$2\"" resourceslices >/dev/null
 }
 
 # record FILE ARGUMENTS...: from now on writes every state of the watched objects to FILE, one JSON object a line;
@@ -156,9 +137,9 @@ managed_label() {
     (($(tg_minor) >= 36)) || printf '%slabels: {tangram.dev/managed: "true"}' "${1:-}"
 }
 
-# gate [INDENT]: the scheduling gate, only where no policy sets it.
+# gate: the scheduling gate, only where no policy sets it.
 gate() {
-    (($(tg_minor) >= 36)) || printf '%sschedulingGates: [{name: %s}]' "${1:-}" "$GATE"
+    (($(tg_minor) >= 36)) || printf 'schedulingGates: [{name: %s}]' "$GATE"
 }
 
 # pod_spec TEMPLATE COMMAND [INDENT]: a pod that shows its devices and then runs COMMAND.
@@ -212,22 +193,11 @@ YAML
 
 # -- reading -----------------------------------------------------------------------------------------
 
-# printed POD: the devices that the pod's container printed, one a line. The log may lag behind the container's start.
+# printed POD: the devices that the pod's container printed, one a line.
 printed() {
-    local log pid line=''
-    exec {log}< <(exec timeout 30 kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$NAMESPACE" \
-        logs --follow "$1" 2>&1 3>&- 4>&-)
-    pid=$!
-    while IFS= read -r line <&"$log" && [[ $line != devices=* ]]; do
-        continue
-    done
-    kill "$pid" 2>/dev/null || true
-    exec {log}<&-
-    [[ $line == devices=* ]] || {
-        echo "$1 does not print its devices" >&2
-        return 1
-    }
-    tr ',' '\n' <<<"${line#devices=}" | sort
+    local devices
+    devices=$(tg_log_line 30 devices= "$NAMESPACE" "$1")
+    tr ',' '\n' <<<"$devices" | sort
 }
 
 # claim_of POD: the name of its (only) generated claim.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the scripts that load it use the names
 #
 # Tangram on a cluster: our manifests, the controller as a process of the host, a plugin on every node. Each program
 # uses a token of its own service account, as its pod would; the plugin's is bound to its node. For scripts that have
@@ -25,7 +25,35 @@ tg_system_check_programs() {
 # tg_minor: the minor version of the cluster.
 tg_minor() { echo "${TG_KUBERNETES#*.}"; }
 
-# tg_health_url: where the controller answers; the address is the cluster's own.
+# tg_manifests_apply: what an operator applies, by the version of the cluster, and then until it is in force.
+tg_manifests_apply() {
+    local folder=1.34
+    (($(tg_minor) < 36)) || folder=1.36
+    tg_admin apply -f "$TG_ROOT/deploy/manifests/base" -f "$TG_ROOT/deploy/manifests/$folder" >/dev/null
+    tg_admin wait --for=condition=Established customresourcedefinition/gangs.tangram.dev --timeout=30s >/dev/null
+    # The API server loads policies and their parameters in the background, and tells nobody when it has.
+    tg_wait_until 30 policies_in_force || tg_fail "the admission policies are not in force after 30 s"
+}
+
+# policies_in_force: one that looks at classes, and one that does not.
+policies_in_force() {
+    local answer
+    answer=$(tg_admin create --dry-run=server -o json -f - 2>&1 <<'JSON' || true
+{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": "probe", "namespace": "default"},
+ "spec": {"spec": {"devices": {"requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpu.tangram.dev"}}]}}}}
+JSON
+    )
+    [[ $answer == *tangram.dev/managed* ]] || return 1
+    answer=$(tg_admin create --dry-run=server -f - 2>&1 <<'JSON' || true
+{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "probe"},
+ "spec": {"driver": "gpu.tangram.dev", "nodeName": "probe", "pool": {"name": "probe", "generation": 1, "resourceSliceCount": 1},
+          "devices": [{"name": "d"}]}}
+JSON
+    )
+    [[ $answer == *tangram-slices* ]]
+}
+
+# tg_health_address: where the controller answers; the address is the cluster's own.
 tg_health_address() { echo "127.20.$TG_INDEX.1:8080"; }
 
 tg_controller_start() {
@@ -54,14 +82,5 @@ tg_plugin_start() {
 
 # tg_slices_wait SECONDS NODE [DRIVER]: until the node's devices are published.
 tg_slices_wait() {
-    local watch pid status=0 driver=${3:-$TG_DRIVER}
-    exec {watch}< <(exec timeout "$1" kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" get resourceslices --watch -o json \
-        2>/dev/null 3>&- 4>&-)
-    pid=$!
-    jq -ne --arg node "$2" --arg driver "$driver" \
-        'first(inputs | select(.spec.nodeName == $node and .spec.driver == $driver))' <&"$watch" >/dev/null || status=$?
-    kill "$pid" 2>/dev/null || true
-    exec {watch}<&-
-    ((status == 0)) || tg_say "$2 publishes no devices of $driver within $1 s"
-    return "$status"
+    tg_watch_first "$1" ".spec.nodeName == \"$2\" and .spec.driver == \"${3:-$TG_DRIVER}\"" resourceslices >/dev/null
 }

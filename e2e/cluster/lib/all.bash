@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 TG_CLUSTER_SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-for library in common process pki control-plane network cgroup node leftovers; do
+for library in common process pki control-plane network cgroup node watch leftovers; do
     # shellcheck source=/dev/null
     source "$TG_CLUSTER_SCRIPTS/lib/$library.bash"
 done

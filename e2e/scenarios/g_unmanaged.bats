@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The scheduler's own allocator beside Tangram: other devices (a second plugin, driver gpu.example.com, on node-6) and
+# a class without our label.
+
+load lib
+
+FOREIGN=gpu.example.com
+
+setup() {
+    scenario_setup
+    k create -f - <<YAML
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: $FOREIGN}
+spec: {selectors: [{cel: {expression: device.driver == "$FOREIGN"}}]}
+YAML
+    tg_plugin_start node-6 foreign "$FOREIGN" "$TG_SYSTEM/inventory-foreign.yaml"
+    tg_slices_wait 60 node-6 "$FOREIGN"
+}
+
+teardown() {
+    # The kubelet asks the plugin to unprepare: it ends after the pods.
+    kn delete pods --all --wait --timeout=60s >/dev/null
+    "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" node-6.foreign || true
+    scenario_teardown
+    k delete deviceclass "$FOREIGN" --ignore-not-found >/dev/null
+    k get resourceslices -o json | jq -r --arg driver "$FOREIGN" '.items[] | select(.spec.driver == $driver) | .metadata.name' |
+        xargs -r "$TG_CLUSTER_SCRIPTS/kubectl" "$TG_DIR" delete resourceslice >/dev/null
+}
+
+# foreign_template NAME COUNT
+foreign_template() {
+    cat <<YAML
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: $1}
+spec: {spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: $FOREIGN, count: $2}}]}}}
+YAML
+}
+
+# ungated YAML on standard input: without our gate on any version.
+ungated() { sed '/schedulingGates/d'; }
+
+@test "(g) default-scheduler workloads with unmanaged classes on other devices work untouched" {
+    { foreign_template foreign 1; pod theirs-1 foreign; pod theirs-2 foreign; } | ungated | kn create -f -
+    { template ours 1 "$H100"; pod ours ours "  nodeSelector: {kubernetes.io/hostname: node-6}"; } | kn create -f -
+    wait_ready 60 theirs-1 theirs-2 ours
+
+    local pod devices=''
+    for pod in theirs-1 theirs-2; do
+        [[ $(node_of "$pod") == node-6 ]]
+        [[ $(printed "$pod") == "$(allocated "$(claim_of "$pod")")" ]]
+        devices+=$(printed "$pod")$'\n'
+        # Nothing of ours on pod or claim.
+        kn get pod "$pod" -o json | jq -e '.spec | (.schedulingGates // [] | length == 0) and (.affinity == null)'
+        kn get resourceclaim "$(claim_of "$pod")" -o json | jq -e '
+            all((.metadata.annotations // {}), (.metadata.labels // {}) | keys[]; startswith("tangram.dev/") | not) and
+            ([.status.allocation.devices.config[]? | select(.opaque.driver == "tangram.dev")] | length == 0)'
+    done
+    expect_distinct 2 "$devices"
+    [[ $(kn get resourceclaim "$(claim_of ours)" -o json | jq -r '.status.allocation.devices.results[].driver') == "$TG_DRIVER" ]]
+
+    # It waits, and is served, by the scheduler alone.
+    pod theirs-3 foreign | ungated | kn create -f -
+    wait_event 30 Pod theirs-3 FailedScheduling
+    kn delete pod theirs-1 --wait --timeout=30s
+    wait_ready 60 theirs-3
+    kn get events -o json | jq -e '[.items[] | select(.source.component == "tangram-controller" or
+        .reportingComponent == "tangram-controller") |
+        select(.involvedObject.name | startswith("theirs"))] | length == 0'
+}
+
+@test "(g) a claim that mixes managed and unmanaged classes is refused with an event and allocated by nobody" {
+    kn create -f - <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: mixed, labels: {tangram.dev/managed: "true"}}
+spec: {devices: {requests: [
+  {name: ours, exactly: {deviceClassName: $TG_DRIVER, count: 1}},
+  {name: theirs, exactly: {deviceClassName: $FOREIGN, count: 1}}]}}
+YAML
+    pod mixed unused | sed 's/resourceClaimTemplateName: unused/resourceClaimName: mixed/' | kn create -f -
+    wait_event 30 ResourceClaim mixed "$FOREIGN"
+    [[ -z $(kn get resourceclaim mixed -o jsonpath='{.status.allocation}') ]]
+}
