@@ -67,43 +67,50 @@ static char *default_identity(void)
 
     gethostname(host, sizeof(host) - 1);
     clock_gettime(CLOCK_REALTIME, &now);
-    return tg_xasprintf("%s_%ld_%lx%lx", host, (long)getpid(), (unsigned long)now.tv_sec, (unsigned long)now.tv_nsec);
+    return tg_xasprintf("%s_%ld_%lx%lx", host, (long)getpid(), (unsigned long)now.tv_sec,
+                        (unsigned long)now.tv_nsec);
 }
 
-static void start_elector(struct tg_controller *controller, const struct tg_controller_options *options)
+static void start_elector(struct tg_controller *controller,
+                          const struct tg_controller_options *options)
 {
     TG_AUTOFREE char *own = options->identity == NULL ? default_identity() : NULL;
     const char *instance = tg_configuration_instance(controller->configuration);
     TG_AUTOFREE char *name = tg_xasprintf("%s-%s", LEASE_NAME, instance);
 
-    controller->elector = tg_elector_new(
-        controller->lease_client,
-        &(struct tg_elector_config){.namespace_ = options->namespace_,
-                                    .name = name,
-                                    .identity = own != NULL ? own : options->identity,
-                                    .epoch_annotation = TG_ANNOTATION_EPOCH,
-                                    .duration = tg_configuration_delays(controller->configuration)->lease,
-                                    .on_leading = on_leading,
-                                    .on_lost = on_lost,
-                                    .data = controller});
+    controller->elector =
+        tg_elector_new(controller->lease_client,
+                       &(struct tg_elector_config){
+                           .namespace_ = options->namespace_,
+                           .name = name,
+                           .identity = own != NULL ? own : options->identity,
+                           .epoch_annotation = TG_ANNOTATION_EPOCH,
+                           .duration = tg_configuration_delays(controller->configuration)->lease,
+                           .on_leading = on_leading,
+                           .on_lost = on_lost,
+                           .data = controller});
 }
 
 int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *options,
-                      const struct tg_configuration *configuration, const struct tg_kube_config *kube,
-                      struct tg_controller **ret, struct tg_error *err)
+                      const struct tg_configuration *configuration,
+                      const struct tg_kube_config *kube, struct tg_controller **ret,
+                      struct tg_error *err)
 {
     struct tg_controller *controller = tg_xcalloc(1, sizeof(*controller));
     int r;
 
-    *controller = (struct tg_controller){.loop = loop, .clock = tg_clock_system(), .configuration = configuration};
+    *controller = (struct tg_controller){
+        .loop = loop, .clock = tg_clock_system(), .configuration = configuration};
     controller->pass = (struct tg_deferred){.callback = on_pass, .data = controller};
     controller->wake.callback = on_wake;
     controller->wake.data = controller;
     controller->units = tg_controller_states_new();
-    r = tg_kube_client_new(loop, controller->clock, kube, "tangram-controller/" TANGRAM_VERSION, &controller->client, err);
+    r = tg_kube_client_new(loop, controller->clock, kube, "tangram-controller/" TANGRAM_VERSION,
+                           &controller->client, err);
     /* A big list must not delay the renewal of the lease: it has a connection of its own. */
     if (r == 0)
-        r = tg_kube_client_new(loop, controller->clock, kube, "tangram-controller-lease/" TANGRAM_VERSION,
+        r = tg_kube_client_new(loop, controller->clock, kube,
+                               "tangram-controller-lease/" TANGRAM_VERSION,
                                &controller->lease_client, err);
     if (r == 0 && options->health_addr != NULL)
         r = tg_controller_serve(controller, options->health_addr, err);

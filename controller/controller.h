@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The controller: informers feed a view, a pass gathers units and asks the commit machine what comes next, writes go
- * out, their answers enter the stores. One loop thread.
+ * The controller: informers feed a view, a pass gathers units and asks the commit machine what
+ * comes next, writes go out, their answers enter the stores. One loop thread.
  */
 #ifndef TG_CONTROLLER_CONTROLLER_H
 #define TG_CONTROLLER_CONTROLLER_H
@@ -55,8 +55,9 @@ struct tg_controller {
 };
 
 int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *options,
-                      const struct tg_configuration *configuration, const struct tg_kube_config *kube,
-                      struct tg_controller **ret, struct tg_error *err);
+                      const struct tg_configuration *configuration,
+                      const struct tg_kube_config *kube, struct tg_controller **ret,
+                      struct tg_error *err);
 void tg_controller_free(struct tg_controller *controller);
 
 /* --- for the parts of the controller --- */
@@ -66,7 +67,8 @@ void tg_controller_start_informers(struct tg_controller *controller);
 bool tg_controller_synced(const struct tg_controller *controller);
 void tg_controller_fill_view(const struct tg_controller *controller, struct tg_view *view);
 /* The informer whose store holds what a write of this kind returns. */
-struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller, enum tg_write_kind kind);
+struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller,
+                                              enum tg_write_kind kind);
 const struct tg_kind *tg_controller_kind_of(enum tg_write_kind kind);
 
 /* pass.c */
@@ -78,19 +80,21 @@ struct tg_unit_state *tg_controller_state(struct tg_controller *controller, cons
 struct tg_map *tg_controller_states_new(void);
 
 /* operation.c: sends the writes of one unit; when all have returned the unit is decided again. */
-void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state, const struct tg_write *writes,
-                           size_t n);
+void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,
+                           const struct tg_write *writes, size_t n);
 /* Starts what the window and the lease allow. */
 void tg_controller_start_waiting(struct tg_controller *controller);
 void tg_controller_drop_operations(struct tg_controller *controller);
 
 /* report.c: events and log lines of a decision. */
-void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state, const struct tg_unit *unit,
-                          const struct tg_decision *decision);
-void tg_controller_report_class(struct tg_controller *controller, const struct tg_device_class *klass,
-                                const char *reason, const char *text);
+void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state,
+                          const struct tg_unit *unit, const struct tg_decision *decision);
+void tg_controller_report_class(struct tg_controller *controller,
+                                const struct tg_device_class *klass, const char *reason,
+                                const char *text);
 
 /* debug.c */
-int tg_controller_serve(struct tg_controller *controller, const char *address, struct tg_error *err);
+int tg_controller_serve(struct tg_controller *controller, const char *address,
+                        struct tg_error *err);
 
 #endif

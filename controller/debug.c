@@ -68,5 +68,6 @@ int tg_controller_serve(struct tg_controller *controller, const char *address, s
         {"/debug/units", debug_units, controller},
     };
 
-    return tg_http_new(controller->loop, address, routes, TG_ARRAY_SIZE(routes), &controller->http, err);
+    return tg_http_new(controller->loop, address, routes, TG_ARRAY_SIZE(routes), &controller->http,
+                       err);
 }

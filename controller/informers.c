@@ -6,7 +6,8 @@
 #include "api/tangram/plan_marker.h"
 #include "controller/controller.h"
 
-/* Every kind that the controller watches. An optional one is not served by every Kubernetes version. */
+/* Every kind that the controller watches. An optional one is not served by every Kubernetes
+ * version. */
 static const struct watched {
     const struct tg_kind *kind;
     bool optional;
@@ -21,7 +22,8 @@ static const struct watched {
     [TG_VIEW_GANG] = {&tg_kind_gang, false},
 };
 
-/* An allocation of ours vanished while nobody here was writing: the unit whose plan it belonged to is told. */
+/* An allocation of ours vanished while nobody here was writing: the unit whose plan it belonged to
+ * is told. */
 static void claim_cleared(struct tg_controller *controller, const struct tg_resource_claim *before)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(64 * 1024);
@@ -43,9 +45,11 @@ static void on_change(void *data, struct tg_informer *informer, const struct tg_
     struct tg_controller *controller = data;
 
     if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL && after != NULL) {
-        const struct tg_resource_claim *was = (const void *)before->object, *is = (const void *)after->object;
+        const struct tg_resource_claim *was = (const void *)before->object,
+                                       *is = (const void *)after->object;
 
-        if (was->status != NULL && was->status->allocation != NULL && tg_streq(was->metadata->uid, is->metadata->uid) &&
+        if (was->status != NULL && was->status->allocation != NULL &&
+            tg_streq(was->metadata->uid, is->metadata->uid) &&
             (is->status == NULL || is->status->allocation == NULL))
             claim_cleared(controller, was);
     }
@@ -56,7 +60,8 @@ static void on_synced(void *data, struct tg_informer *informer)
 {
     struct tg_controller *controller = data;
 
-    TG_INFO("Synced", TG_S("kind", tg_informer_kind(informer)->kind), TG_I("objects", tg_informer_count(informer)));
+    TG_INFO("Synced", TG_S("kind", tg_informer_kind(informer)->kind),
+            TG_I("objects", tg_informer_count(informer)));
     tg_controller_kick(controller);
 }
 
@@ -87,10 +92,11 @@ static void probe(struct tg_timer *timer)
     struct tg_controller *controller = timer->data;
 
     tg_kube_send(controller->client,
-                 &(struct tg_kube_call){.method = TG_REST_GET,
-                                        .target = {.kind = watched[TG_VIEW_TAINT_RULE].kind, .query = "limit=1"},
-                                        .done = on_probed,
-                                        .data = controller});
+                 &(struct tg_kube_call){
+                     .method = TG_REST_GET,
+                     .target = {.kind = watched[TG_VIEW_TAINT_RULE].kind, .query = "limit=1"},
+                     .done = on_probed,
+                     .data = controller});
 }
 
 static void on_probed(void *data, const struct tg_kube_result *result)
@@ -168,7 +174,8 @@ static enum tg_view_kind view_kind_of(enum tg_write_kind kind)
     return TG_VIEW_POD;
 }
 
-struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller, enum tg_write_kind kind)
+struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller,
+                                              enum tg_write_kind kind)
 {
     return controller->informers[view_kind_of(kind)];
 }

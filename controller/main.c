@@ -30,8 +30,8 @@ static void on_signal(struct tg_signal *signal, int number)
     tg_elector_release(program->controller->elector, stop, program);
 }
 
-static int load_configuration(const struct tg_controller_options *options, struct tg_configuration **ret,
-                              struct tg_error *err)
+static int load_configuration(const struct tg_controller_options *options,
+                              struct tg_configuration **ret, struct tg_error *err)
 {
     if (options->config != NULL)
         return tg_configuration_load(options->config, ret, err);
@@ -39,16 +39,16 @@ static int load_configuration(const struct tg_controller_options *options, struc
     return 0;
 }
 
-static int load_kube(const struct tg_controller_options *options, struct tg_arena *arena, struct tg_kube_config *ret,
-                     struct tg_error *err)
+static int load_kube(const struct tg_controller_options *options, struct tg_arena *arena,
+                     struct tg_kube_config *ret, struct tg_error *err)
 {
     if (options->kubeconfig != NULL)
         return tg_kube_config_load(options->kubeconfig, arena, ret, err);
     return tg_kube_config_in_cluster("", arena, ret, err);
 }
 
-static int run(const struct tg_controller_options *options, const struct tg_configuration *configuration,
-               struct tg_error *err)
+static int run(const struct tg_controller_options *options,
+               const struct tg_configuration *configuration, struct tg_error *err)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(CONFIG_MEMORY);
     struct program program = {.loop = NULL};
@@ -91,7 +91,8 @@ int main(int argc, char **argv)
     if (r == 0 && options.validate_config)
         printf("%s is valid\n", tg_or(options.config, "the default configuration"));
     else if (r == 0) {
-        tg_log_configure(tg_streq(options.logging_format, "json") ? TG_LOG_JSON : TG_LOG_TEXT, (int)options.verbosity);
+        tg_log_configure(tg_streq(options.logging_format, "json") ? TG_LOG_JSON : TG_LOG_TEXT,
+                         (int)options.verbosity);
         r = run(&options, configuration, &err);
     }
     tg_configuration_free(configuration);

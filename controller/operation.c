@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One write on its way: metadata of a claim by spliced protobuf, then its status; or one patch. A write whose answer was lost is
- * resolved by reading the object, never by guessing: until then its unit waits.
+ * One write on its way: metadata of a claim by spliced protobuf, then its status; or one patch. A
+ * write whose answer was lost is resolved by reading the object, never by guessing: until then its
+ * unit waits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,24 +66,26 @@ static void finish(struct tg_operation *op)
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-static void send(struct tg_operation *op, enum tg_rest_method method, const char *subresource, const char *content_type,
-                 const char *accept, const void *body, size_t n, tg_kube_done *done)
+static void send(struct tg_operation *op, enum tg_rest_method method, const char *subresource,
+                 const char *content_type, const char *accept, const void *body, size_t n,
+                 tg_kube_done *done)
 {
     tg_kube_send(op->controller->client,
-                 &(struct tg_kube_call){.method = method,
-                                        .target = {.kind = tg_controller_kind_of(op->kind),
-                                                   .namespace_ = op->namespace_,
-                                                   .name = op->kind == TG_WRITE_GANG_CREATE && method == TG_REST_POST
-                                                               ? NULL
-                                                               : op->name,
-                                                   .subresource = subresource},
-                                        .content_type = content_type,
-                                        .accept = accept,
-                                        .body = body,
-                                        .body_len = n,
-                                        .timeout = write_timeout(op->controller),
-                                        .done = done,
-                                        .data = op});
+                 &(struct tg_kube_call){
+                     .method = method,
+                     .target = {.kind = tg_controller_kind_of(op->kind),
+                                .namespace_ = op->namespace_,
+                                .name = op->kind == TG_WRITE_GANG_CREATE && method == TG_REST_POST
+                                            ? NULL
+                                            : op->name,
+                                .subresource = subresource},
+                     .content_type = content_type,
+                     .accept = accept,
+                     .body = body,
+                     .body_len = n,
+                     .timeout = write_timeout(op->controller),
+                     .done = done,
+                     .data = op});
 }
 
 static void enter(struct tg_operation *op, const struct tg_kube_result *result)
@@ -91,7 +94,8 @@ static void enter(struct tg_operation *op, const struct tg_kube_result *result)
     struct tg_error err = TG_ERROR_INIT;
 
     if (tg_informer_apply(informer, result->body, result->len, &err) < 0)
-        TG_ERR(&err, "Cannot read the answer to a write", TG_S("namespace", op->namespace_), TG_S("name", op->name));
+        TG_ERR(&err, "Cannot read the answer to a write", TG_S("namespace", op->namespace_),
+               TG_S("name", op->name));
 }
 
 static void read_again(struct tg_timer *timer);
@@ -131,7 +135,8 @@ static void refused(struct tg_operation *op, const struct tg_kube_result *result
         TG_V(2, "A write came too late", TG_S("namespace", op->namespace_), TG_S("name", op->name),
              TG_S("why", result->error.message));
     else
-        TG_ERR(&result->error, "A write was refused", TG_S("kind", tg_controller_kind_of(op->kind)->kind),
+        TG_ERR(&result->error, "A write was refused",
+               TG_S("kind", tg_controller_kind_of(op->kind)->kind),
                TG_S("namespace", op->namespace_), TG_S("name", op->name));
     if (outcome_unknown(&result->error))
         read_again(&(struct tg_timer){.data = op});
@@ -156,8 +161,9 @@ static void on_written(void *data, const struct tg_kube_result *result)
 
 static void send_allocation(struct tg_operation *op)
 {
-    char *body = tg_xasprintf("{\"metadata\":{\"resourceVersion\":\"%s\",\"uid\":\"%s\"},\"status\":%s}",
-                              op->resource_version, op->uid, op->body);
+    char *body =
+        tg_xasprintf("{\"metadata\":{\"resourceVersion\":\"%s\",\"uid\":\"%s\"},\"status\":%s}",
+                     op->resource_version, op->uid, op->body);
 
     send(op, TG_REST_PATCH, "status", TG_KUBE_MERGE_PATCH, NULL, body, strlen(body), on_written);
     free(body);
@@ -175,21 +181,25 @@ static void on_metadata(void *data, const struct tg_kube_result *result)
         return;
     }
     enter(op, result);
-    if (tg_json_decode_new(&tg_resource_claim_type, result->body, result->len, arena, &claim, &err) < 0) {
-        TG_ERR(&err, "Cannot read the answer to a write", TG_S("namespace", op->namespace_), TG_S("name", op->name));
+    if (tg_json_decode_new(&tg_resource_claim_type, result->body, result->len, arena, &claim,
+                           &err) < 0) {
+        TG_ERR(&err, "Cannot read the answer to a write", TG_S("namespace", op->namespace_),
+               TG_S("name", op->name));
         op->failed = true;
         finish(op);
         return;
     }
     free(op->resource_version);
-    op->resource_version = tg_xstrdup(((struct tg_resource_claim *)claim)->metadata->resource_version);
+    op->resource_version =
+        tg_xstrdup(((struct tg_resource_claim *)claim)->metadata->resource_version);
     send_allocation(op);
 }
 
 static void give_up(struct tg_operation *op, const struct tg_error *err)
 {
     op->failed = true;
-    TG_ERR(err, "Cannot write the metadata of a claim", TG_S("namespace", op->namespace_), TG_S("name", op->name));
+    TG_ERR(err, "Cannot write the metadata of a claim", TG_S("namespace", op->namespace_),
+           TG_S("name", op->name));
     finish(op);
 }
 
@@ -209,8 +219,10 @@ static void on_bytes(void *data, const struct tg_kube_result *result)
         refused(op, result);
         return;
     }
-    if (tg_protobuf_metadata_resource_version(bytes, result->len, version, sizeof(version), &err) < 0 ||
-        tg_protobuf_splice_metadata(bytes, result->len, edits, TG_ARRAY_SIZE(edits), &out, &err) < 0) {
+    if (tg_protobuf_metadata_resource_version(bytes, result->len, version, sizeof(version), &err) <
+            0 ||
+        tg_protobuf_splice_metadata(bytes, result->len, edits, TG_ARRAY_SIZE(edits), &out, &err) <
+            0) {
         give_up(op, &err);
         return;
     }
@@ -230,17 +242,20 @@ static void start(struct tg_operation *op)
         send(op, TG_REST_POST, NULL, NULL, NULL, op->body, strlen(op->body), on_written);
         break;
     case TG_WRITE_GANG_METADATA:
-        send(op, TG_REST_PATCH, NULL, TG_KUBE_MERGE_PATCH, NULL, op->body, strlen(op->body), on_written);
+        send(op, TG_REST_PATCH, NULL, TG_KUBE_MERGE_PATCH, NULL, op->body, strlen(op->body),
+             on_written);
         break;
     case TG_WRITE_GANG_STATUS:
     case TG_WRITE_CLAIM_CLEAR:
-        send(op, TG_REST_PATCH, "status", TG_KUBE_MERGE_PATCH, NULL, op->body, strlen(op->body), on_written);
+        send(op, TG_REST_PATCH, "status", TG_KUBE_MERGE_PATCH, NULL, op->body, strlen(op->body),
+             on_written);
         break;
     case TG_WRITE_GANG_DELETE:
         send(op, TG_REST_DELETE, NULL, NULL, NULL, op->body, strlen(op->body), on_written);
         break;
     case TG_WRITE_POD:
-        send(op, TG_REST_PATCH, NULL, TG_KUBE_JSON_PATCH, NULL, op->body, strlen(op->body), on_written);
+        send(op, TG_REST_PATCH, NULL, TG_KUBE_JSON_PATCH, NULL, op->body, strlen(op->body),
+             on_written);
         break;
     case TG_WRITE_CLAIM_ALLOCATE:
         if (op->metadata_done)
@@ -262,7 +277,8 @@ static int64_t write_timeout(const struct tg_controller *controller)
 static bool may_write(const struct tg_controller *controller)
 {
     return tg_elector_leading(controller->elector) &&
-           tg_elector_valid_until(controller->elector) - tg_now_monotonic(controller->clock) > write_timeout(controller);
+           tg_elector_valid_until(controller->elector) - tg_now_monotonic(controller->clock) >
+               write_timeout(controller);
 }
 
 void tg_controller_start_waiting(struct tg_controller *controller)
@@ -288,8 +304,8 @@ static char *copy(const char *s)
     return s == NULL ? NULL : tg_xstrdup(s);
 }
 
-void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state, const struct tg_write *writes,
-                           size_t n)
+void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,
+                           const struct tg_write *writes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct tg_operation *op = tg_xcalloc(1, sizeof(*op));

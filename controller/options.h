@@ -6,8 +6,8 @@
 #include "api/runtime/base/options.h"
 
 struct tg_controller_options {
-    const char *kubeconfig;  /* NULL: in the cluster */
-    const char *config;      /* NULL: defaults */
+    const char *kubeconfig; /* NULL: in the cluster */
+    const char *config;     /* NULL: defaults */
     bool validate_config;
     const char *health_addr; /* NULL: off */
     const char *namespace_;  /* of the Lease */

@@ -81,7 +81,8 @@ static void sweep_states(struct tg_controller *controller)
     }
 }
 
-/* The writes of the last decision have returned: what was assumed for them is in the stores by now, or never will be. */
+/* The writes of the last decision have returned: what was assumed for them is in the stores by now,
+ * or never will be. */
 static void settle(struct pass *pass, struct tg_unit_state *state)
 {
     int64_t backoff;
@@ -106,10 +107,11 @@ static void assume_pod(struct pass *pass, const struct tg_pod *pod, const char *
         *TG_VEC_PUSH(&pass->assumed) = (struct tg_fleet_assumed){.pod = pod, .node = node};
 }
 
-static void assume_claim(struct pass *pass, const struct candidate *c, const struct tg_plan_member *member,
-                         const struct tg_plan_claim *planned)
+static void assume_claim(struct pass *pass, const struct candidate *c,
+                         const struct tg_plan_member *member, const struct tg_plan_claim *planned)
 {
-    const struct tg_resource_claim *claim = tg_view_claim(&pass->view, c->unit->namespace_, planned->name);
+    const struct tg_resource_claim *claim =
+        tg_view_claim(&pass->view, c->unit->namespace_, planned->name);
 
     /* Allocated: the allocation itself says so. Gone: nothing will be allocated any more. */
     if (claim == NULL || !tg_streq(claim->metadata->uid, planned->uid) || tg_claim_allocated(claim))
@@ -118,10 +120,11 @@ static void assume_claim(struct pass *pass, const struct candidate *c, const str
         const struct tg_plan_result *result = &planned->results.items[i];
 
         for (size_t j = 0; j < result->devices.n; j++)
-            *TG_VEC_PUSH(&pass->busy) = (struct tg_fleet_busy){.driver = tg_plan_result_driver(c->plan, result),
-                                                               .pool = tg_plan_result_pool(member, result),
-                                                               .device = result->devices.items[j],
-                                                               .holder = c->unit->key};
+            *TG_VEC_PUSH(&pass->busy) =
+                (struct tg_fleet_busy){.driver = tg_plan_result_driver(c->plan, result),
+                                       .pool = tg_plan_result_pool(member, result),
+                                       .device = result->devices.items[j],
+                                       .holder = c->unit->key};
     }
 }
 
@@ -180,8 +183,8 @@ static int build_fleet(struct pass *pass)
 
 /* --- decisions ------------------------------------------------------------------------------- */
 
-static int find_level(const struct pass *pass, const char *name, struct tg_level *storage, const struct tg_level **ret,
-                      struct tg_error *err)
+static int find_level(const struct pass *pass, const char *name, struct tg_level *storage,
+                      const struct tg_level **ret, struct tg_error *err)
 {
     *ret = NULL;
     if (name == NULL)
@@ -191,7 +194,8 @@ static int find_level(const struct pass *pass, const char *name, struct tg_level
 }
 
 /* What went wrong with the input of a placement, as a decision. */
-static int refuse(struct pass *pass, struct tg_decision *decision, const char *reason, const struct tg_error *why)
+static int refuse(struct pass *pass, struct tg_decision *decision, const char *reason,
+                  const struct tg_error *why)
 {
     decision->kind = TG_DECIDE_WAIT;
     decision->reason = reason;
@@ -235,12 +239,15 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
     struct tg_error why = TG_ERROR_INIT;
     int r;
 
-    if (find_level(pass, gang == NULL ? NULL : tg_gang_pack_required(gang), &storage[0], &required, &why) < 0 ||
-        find_level(pass, gang == NULL ? NULL : tg_gang_pack_preferred(gang), &storage[1], &preferred, &why) < 0) {
+    if (find_level(pass, gang == NULL ? NULL : tg_gang_pack_required(gang), &storage[0], &required,
+                   &why) < 0 ||
+        find_level(pass, gang == NULL ? NULL : tg_gang_pack_preferred(gang), &storage[1],
+                   &preferred, &why) < 0) {
         r = refuse(pass, decision, "UnknownLevel", &why);
         return r < 0 ? r : tg_commit_show(input, NULL, pass->arena, decision, &pass->err);
     }
-    r = tg_commit_place_request(input, decision, required, preferred, pass->arena, &request, &pass->err);
+    r = tg_commit_place_request(input, decision, required, preferred, pass->arena, &request,
+                                &pass->err);
     if (r < 0)
         return r;
     r = tg_place(pass->fleet, &request, pass->arena, &placement, &no_place, &why);
@@ -273,7 +280,8 @@ static bool over(struct pass *pass, bool now, int64_t *since, int64_t delay)
     return false;
 }
 
-static int decide(struct pass *pass, struct candidate *c, struct tg_commit_input *input, struct tg_decision *decision)
+static int decide(struct pass *pass, struct candidate *c, struct tg_commit_input *input,
+                  struct tg_decision *decision)
 {
     const struct tg_delays *delays = tg_configuration_delays(pass->controller->configuration);
     int r = tg_commit_decide(input, pass->arena, decision, &pass->err);
@@ -295,7 +303,8 @@ static int process(struct pass *pass, struct candidate *c)
                                     .fleet = pass->fleet,
                                     .plan = c->record,
                                     .plan_unreadable = c->unreadable,
-                                    .instance = tg_configuration_instance(controller->configuration),
+                                    .instance =
+                                        tg_configuration_instance(controller->configuration),
                                     .epoch = tg_elector_epoch(controller->elector),
                                     .now = tg_now_wall(controller->clock),
                                     .disturbed = c->state->disturbed};
@@ -339,7 +348,8 @@ static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, stru
     c->plan = c->record;
     if (c->record == NULL)
         state->disturbed = false;
-    if (c->record == NULL && state->pending != NULL && tg_plan_decode(state->pending, pass->arena, &pending, NULL) == 0)
+    if (c->record == NULL && state->pending != NULL &&
+        tg_plan_decode(state->pending, pass->arena, &pending, NULL) == 0)
         c->plan = pending;
     if (!tg_streq(uid, state->marker_uid)) {
         free(state->marker_uid);
@@ -360,7 +370,8 @@ static int prepare(struct pass *pass)
         return r;
     pass->candidates = tg_arena_alloc_array(pass->arena, pass->units.n, sizeof(*pass->candidates));
     if (pass->candidates == NULL)
-        return tg_error_set(&pass->err, TG_RESOURCE_EXHAUSTED, "the memory budget of a pass is used up");
+        return tg_error_set(&pass->err, TG_RESOURCE_EXHAUSTED,
+                            "the memory budget of a pass is used up");
     for (size_t i = 0; i < pass->units.n; i++) {
         r = prepare_candidate(pass, &pass->units.items[i], &pass->candidates[i]);
         if (r < 0)
@@ -374,11 +385,13 @@ static void check_classes(struct pass *pass)
     const struct tg_view_list *classes = &pass->view.lists[TG_VIEW_CLASS];
 
     for (size_t i = 0; i < classes->n; i++)
-        if (tg_class_kind(classes->items[i], tg_configuration_instance(pass->controller->configuration)) ==
+        if (tg_class_kind(classes->items[i],
+                          tg_configuration_instance(pass->controller->configuration)) ==
             TG_CLASS_UNGUARDED)
-            tg_controller_report_class(pass->controller, classes->items[i], "UnguardedDeviceClass",
-                                       "The class is labelled for Tangram but lacks the guard: add the selector "
-                                       "expression " TG_GUARD_EXPRESSION " as an entry of its own. It is not served.");
+            tg_controller_report_class(
+                pass->controller, classes->items[i], "UnguardedDeviceClass",
+                "The class is labelled for Tangram but lacks the guard: add the selector "
+                "expression " TG_GUARD_EXPRESSION " as an entry of its own. It is not served.");
 }
 
 static void run(struct pass *pass)
@@ -399,7 +412,8 @@ void tg_controller_pass(struct tg_controller *controller)
 {
     struct pass pass = {.controller = controller, .now = tg_now_monotonic(controller->clock)};
 
-    if (controller->stopping || !tg_controller_synced(controller) || !tg_elector_leading(controller->elector))
+    if (controller->stopping || !tg_controller_synced(controller) ||
+        !tg_elector_leading(controller->elector))
         return;
     controller->passes++;
     controller->wake_at = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a decision says, where people look: events on pods, claims and the gang, and one log line when it changes. */
+/* What a decision says, where people look: events on pods, claims and the gang, and one log line
+ * when it changes. */
 #include <stdlib.h>
 
 #include "api/runtime/base/cleanup.h"
@@ -23,11 +24,11 @@ static bool says_the_same(struct tg_unit_state *state, const struct tg_decision 
     return false;
 }
 
-static void tell(struct tg_controller *controller, const struct tg_kind *kind, const struct tg_object_meta *meta,
-                 const struct tg_decision *decision)
+static void tell(struct tg_controller *controller, const struct tg_kind *kind,
+                 const struct tg_object_meta *meta, const struct tg_decision *decision)
 {
-    tg_events_record(controller->events, kind, meta, decision->warning ? "Warning" : "Normal", decision->reason,
-                     decision->text);
+    tg_events_record(controller->events, kind, meta, decision->warning ? "Warning" : "Normal",
+                     decision->reason, decision->text);
 }
 
 static void tell_member(struct tg_controller *controller, const struct tg_unit_member *member,
@@ -38,8 +39,8 @@ static void tell_member(struct tg_controller *controller, const struct tg_unit_m
         tell(controller, &tg_kind_resource_claim, member->claims[i]->metadata, decision);
 }
 
-void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state, const struct tg_unit *unit,
-                          const struct tg_decision *decision)
+void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state,
+                          const struct tg_unit *unit, const struct tg_decision *decision)
 {
     if (decision->reason == NULL || decision->text == NULL) {
         free(state->said);
@@ -48,15 +49,18 @@ void tg_controller_report(struct tg_controller *controller, struct tg_unit_state
     }
     if (says_the_same(state, decision))
         return;
-    TG_INFO("Waits", TG_S("unit", unit->key), TG_S("reason", decision->reason), TG_S("why", decision->text));
+    TG_INFO("Waits", TG_S("unit", unit->key), TG_S("reason", decision->reason),
+            TG_S("why", decision->text));
     if (unit->gang != NULL)
         tell(controller, &tg_kind_gang, unit->gang->metadata, decision);
     for (size_t i = 0; i < unit->n_members && i < EVENTS_MAX; i++)
         tell_member(controller, &unit->members[i], decision);
 }
 
-void tg_controller_report_class(struct tg_controller *controller, const struct tg_device_class *klass,
-                                const char *reason, const char *text)
+void tg_controller_report_class(struct tg_controller *controller,
+                                const struct tg_device_class *klass, const char *reason,
+                                const char *text)
 {
-    tg_events_record(controller->events, &tg_kind_device_class, klass->metadata, "Warning", reason, text);
+    tg_events_record(controller->events, &tg_kind_device_class, klass->metadata, "Warning", reason,
+                     text);
 }

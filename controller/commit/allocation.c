@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The status of a claim per the plan. Everything comes from the plan and from what cannot change (spec of claim and pods), so
- * that a replay writes the same bytes: an allocation is immutable once set.
+ * The status of a claim per the plan. Everything comes from the plan and from what cannot change
+ * (spec of claim and pods), so that a replay writes the same bytes: an allocation is immutable once
+ * set.
  */
 #include <string.h>
 
@@ -13,7 +14,8 @@
 
 #define STATUS_MAX (1024 * 1024)
 
-static const struct tg_device_request *request_of(const struct tg_device_claim *devices, const char *name)
+static const struct tg_device_request *request_of(const struct tg_device_claim *devices,
+                                                  const char *name)
 {
     for (size_t i = 0; i < devices->requests.n; i++)
         if (tg_streq(devices->requests.items[i].name, name))
@@ -21,9 +23,9 @@ static const struct tg_device_request *request_of(const struct tg_device_claim *
     return NULL;
 }
 
-static void write_result(struct tg_json_writer *w, const struct tg_plan *plan, const struct tg_plan_member *member,
-                         const struct tg_plan_result *result, const char *device,
-                         const struct tg_device_request *request)
+static void write_result(struct tg_json_writer *w, const struct tg_plan *plan,
+                         const struct tg_plan_member *member, const struct tg_plan_result *result,
+                         const char *device, const struct tg_device_request *request)
 {
     struct tg_allocation_device out = {.request = result->request,
                                        .driver = tg_plan_result_driver(plan, result),
@@ -55,8 +57,8 @@ static void write_result(struct tg_json_writer *w, const struct tg_plan *plan, c
 }
 
 /* One entry of class configuration: names the requests of the class. */
-static void write_class_entry(struct tg_json_writer *w, const struct tg_device_claim *devices, const char *class_name,
-                              const char *opaque)
+static void write_class_entry(struct tg_json_writer *w, const struct tg_device_claim *devices,
+                              const char *class_name, const char *opaque)
 {
     tg_jw_begin_object(w);
     tg_jw_kv_raw(w, "opaque", opaque);
@@ -84,8 +86,8 @@ static bool uses_class(const struct tg_device_claim *devices, const char *class_
     return false;
 }
 
-static int write_class_configs(struct tg_json_writer *w, const struct tg_deciding *d, const struct tg_plan *plan,
-                               const struct tg_device_claim *devices)
+static int write_class_configs(struct tg_json_writer *w, const struct tg_deciding *d,
+                               const struct tg_plan *plan, const struct tg_device_claim *devices)
 {
     for (size_t i = 0; i < plan->classes.n; i++) {
         const struct tg_plan_class *klass = &plan->classes.items[i];
@@ -138,10 +140,12 @@ static void write_claim_configs(struct tg_json_writer *w, const struct tg_device
     }
 }
 
-static int write_marker(struct tg_json_writer *w, const struct tg_deciding *d, const struct tg_plan *plan)
+static int write_marker(struct tg_json_writer *w, const struct tg_deciding *d,
+                        const struct tg_plan *plan)
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(4096);
-    struct tg_plan_marker marker = {.gang_uid = tg_unit_marker_uid(d->in->unit), .epoch = plan->epoch.value};
+    struct tg_plan_marker marker = {.gang_uid = tg_unit_marker_uid(d->in->unit),
+                                    .epoch = plan->epoch.value};
 
     if (tg_plan_marker_encode_config(&marker, &buf, NULL) < 0)
         return -1;
@@ -149,9 +153,9 @@ static int write_marker(struct tg_json_writer *w, const struct tg_deciding *d, c
     return 0;
 }
 
-static int write_devices(struct tg_json_writer *w, const struct tg_deciding *d, const struct tg_plan *plan,
-                         const struct tg_plan_member *member, const struct tg_plan_claim *planned,
-                         const struct tg_device_claim *devices)
+static int write_devices(struct tg_json_writer *w, const struct tg_deciding *d,
+                         const struct tg_plan *plan, const struct tg_plan_member *member,
+                         const struct tg_plan_claim *planned, const struct tg_device_claim *devices)
 {
     tg_jw_key(w, "devices");
     tg_jw_begin_object(w);
@@ -161,7 +165,8 @@ static int write_devices(struct tg_json_writer *w, const struct tg_deciding *d, 
         const struct tg_plan_result *result = &planned->results.items[i];
 
         for (size_t j = 0; j < result->devices.n; j++)
-            write_result(w, plan, member, result, result->devices.items[j], request_of(devices, result->request));
+            write_result(w, plan, member, result, result->devices.items[j],
+                         request_of(devices, result->request));
     }
     tg_jw_end_array(w);
     tg_jw_key(w, "config");
@@ -208,15 +213,16 @@ static bool pod_uses(const struct tg_pod *pod, const char *claim)
     return false;
 }
 
-/* Every member of the plan that uses the claim, so that the claim controller keeps the allocation until the last is gone and
- * the scheduler need not write. */
-static void write_reserved(struct tg_json_writer *w, const struct tg_deciding *d, const struct tg_plan *plan,
-                           const char *claim)
+/* Every member of the plan that uses the claim, so that the claim controller keeps the allocation
+ * until the last is gone and the scheduler need not write. */
+static void write_reserved(struct tg_json_writer *w, const struct tg_deciding *d,
+                           const struct tg_plan *plan, const char *claim)
 {
     tg_jw_key(w, "reservedFor");
     tg_jw_begin_array(w);
     for (size_t i = 0; i < plan->members.n; i++) {
-        struct tg_plan_pod state = tg_plan_pod_state(d->in->view, d->in->unit->namespace_, &plan->members.items[i]);
+        struct tg_plan_pod state =
+            tg_plan_pod_state(d->in->view, d->in->unit->namespace_, &plan->members.items[i]);
 
         if (state.pod == NULL || !pod_uses(state.pod, claim))
             continue;
@@ -229,8 +235,9 @@ static void write_reserved(struct tg_json_writer *w, const struct tg_deciding *d
     tg_jw_end_array(w);
 }
 
-char *tg_allocation_status(const struct tg_deciding *d, const struct tg_plan *plan, const struct tg_plan_member *member,
-                           const struct tg_plan_claim *planned, const struct tg_resource_claim *claim)
+char *tg_allocation_status(const struct tg_deciding *d, const struct tg_plan *plan,
+                           const struct tg_plan_member *member, const struct tg_plan_claim *planned,
+                           const struct tg_resource_claim *claim)
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(STATUS_MAX);
     struct tg_json_writer w;
@@ -253,8 +260,9 @@ char *tg_allocation_status(const struct tg_deciding *d, const struct tg_plan *pl
     return tg_arena_strndup(d->arena, tg_buf_str(&buf), buf.len);
 }
 
-int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan, const struct tg_plan_member *member,
-                      const struct tg_plan_claim *planned, const struct tg_resource_claim *claim)
+int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan,
+                      const struct tg_plan_member *member, const struct tg_plan_claim *planned,
+                      const struct tg_resource_claim *claim)
 {
     const struct tg_object_meta *meta = claim->metadata;
     char *epoch = tg_arena_printf(d->arena, "%lld", (long long)plan->epoch.value);
@@ -269,8 +277,9 @@ int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan, const s
                               .resource_version = meta->resource_version,
                               .body = tg_allocation_status(d, plan, member, planned, claim),
                               .epoch = epoch,
-                              .metadata_done = tg_meta_has_finalizer(meta, TG_FINALIZER_CLAIM) &&
-                                               tg_streq(tg_meta_annotation(meta, TG_ANNOTATION_EPOCH), epoch)});
+                              .metadata_done =
+                                  tg_meta_has_finalizer(meta, TG_FINALIZER_CLAIM) &&
+                                  tg_streq(tg_meta_annotation(meta, TG_ANNOTATION_EPOCH), epoch)});
 }
 
 int tg_write_clear(struct tg_deciding *d, const struct tg_resource_claim *claim)
@@ -285,10 +294,11 @@ int tg_write_clear(struct tg_deciding *d, const struct tg_resource_claim *claim)
                .name = meta->name,
                .uid = meta->uid,
                .resource_version = meta->resource_version,
-               .body = tg_arena_printf(d->arena,
-                                       "{\"metadata\":{\"resourceVersion\":\"%s\",\"uid\":\"%s\"},"
-                                       "\"status\":{\"allocation\":null,\"reservedFor\":null,\"devices\":null}}",
-                                       meta->resource_version, meta->uid)});
+               .body = tg_arena_printf(
+                   d->arena,
+                   "{\"metadata\":{\"resourceVersion\":\"%s\",\"uid\":\"%s\"},"
+                   "\"status\":{\"allocation\":null,\"reservedFor\":null,\"devices\":null}}",
+                   meta->resource_version, meta->uid)});
 }
 
 int tg_write_open_claims(struct tg_deciding *d, const struct tg_plan *plan)
@@ -298,10 +308,12 @@ int tg_write_open_claims(struct tg_deciding *d, const struct tg_plan *plan)
 
         for (size_t j = 0; j < member->claims.n; j++) {
             const struct tg_plan_claim *planned = &member->claims.items[j];
-            const struct tg_resource_claim *claim = tg_view_claim(d->in->view, d->in->unit->namespace_, planned->name);
+            const struct tg_resource_claim *claim =
+                tg_view_claim(d->in->view, d->in->unit->namespace_, planned->name);
             int r;
 
-            if (claim == NULL || !tg_streq(claim->metadata->uid, planned->uid) || tg_claim_allocated(claim))
+            if (claim == NULL || !tg_streq(claim->metadata->uid, planned->uid) ||
+                tg_claim_allocated(claim))
                 continue;
             r = tg_write_allocate(d, plan, member, planned, claim);
             if (r < 0)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes next for a single claim with its pods. Its status write is the commit point; the allocation is the record. */
+/* What comes next for a single claim with its pods. Its status write is the commit point; the
+ * allocation is the record. */
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "api/tangram/plan_marker.h"
 #include "controller/commit/parts.h"
 
-/* Un-gates the members that are still gated; pods that came later than the allocation follow to its node. */
+/* Un-gates the members that are still gated; pods that came later than the allocation follow to its
+ * node. */
 static int release_members(struct tg_deciding *d, const char *node)
 {
     const struct tg_unit *unit = d->in->unit;
@@ -22,13 +24,14 @@ static int release_members(struct tg_deciding *d, const char *node)
     return 0;
 }
 
-static enum tg_plan_verdict judge(struct tg_deciding *d, const struct tg_resource_claim *claim, const char *node,
-                                  const char **ret_why)
+static enum tg_plan_verdict judge(struct tg_deciding *d, const struct tg_resource_claim *claim,
+                                  const char *node, const char **ret_why)
 {
     enum tg_plan_verdict verdict = TG_PLAN_STANDS;
     const struct tg_allocation_devices *devices = claim->status->allocation->devices;
 
-    if (claim->metadata->deletion_timestamp != NULL || tg_view_namespace_terminating(d->in->view, d->in->unit->namespace_)) {
+    if (claim->metadata->deletion_timestamp != NULL ||
+        tg_view_namespace_terminating(d->in->view, d->in->unit->namespace_)) {
         *ret_why = "it is being deleted";
         return TG_PLAN_BROKEN;
     }
@@ -51,8 +54,9 @@ static enum tg_plan_verdict judge(struct tg_deciding *d, const struct tg_resourc
 
         if (state == TG_DEVICE_OK)
             continue;
-        *ret_why = tg_arena_printf(d->arena, "device %s/%s/%s is %s", device->driver, device->pool, device->device,
-                                   state == TG_DEVICE_ABSENT ? "not published" : "tainted or unhealthy");
+        *ret_why = tg_arena_printf(
+            d->arena, "device %s/%s/%s is %s", device->driver, device->pool, device->device,
+            state == TG_DEVICE_ABSENT ? "not published" : "tainted or unhealthy");
         if (state == TG_DEVICE_TAINTED)
             return TG_PLAN_BROKEN;
         verdict = TG_PLAN_STALLS;
@@ -67,9 +71,10 @@ static int decide_allocated(struct tg_deciding *d, const struct tg_resource_clai
 
     if (!tg_claim_marker(claim, d->arena, &marker) || node == NULL) {
         d->out->warning = true;
-        return tg_decide_wait(d, NULL, "AllocatedElsewhere",
-                              "claim %s was allocated by somebody else; its class is allocated by Tangram alone.",
-                              claim->metadata->name);
+        return tg_decide_wait(
+            d, NULL, "AllocatedElsewhere",
+            "claim %s was allocated by somebody else; its class is allocated by Tangram alone.",
+            claim->metadata->name);
     }
     if (!tg_claim_before_gate(d->in->view, claim))
         return release_members(d, node);
@@ -82,7 +87,8 @@ static int decide_allocated(struct tg_deciding *d, const struct tg_resource_clai
     case TG_PLAN_STALLS:
         d->out->stalled = true;
         d->out->warning = true;
-        return tg_decide_wait(d, NULL, "Stalled", "The allocation waits, and is taken back if this lasts: %s.", why);
+        return tg_decide_wait(d, NULL, "Stalled",
+                              "The allocation waits, and is taken back if this lasts: %s.", why);
     case TG_PLAN_STANDS:
         return release_members(d, node);
     }
@@ -97,7 +103,8 @@ int tg_decide_claim(struct tg_deciding *d)
     if (tg_claim_allocated(claim))
         return decide_allocated(d, claim);
     if (claim->metadata->deletion_timestamp != NULL)
-        return tg_decide_wait(d, NULL, "ClaimDeleted", "claim %s is being deleted.", claim->metadata->name);
+        return tg_decide_wait(d, NULL, "ClaimDeleted", "claim %s is being deleted.",
+                              claim->metadata->name);
     if (tg_view_namespace_terminating(d->in->view, unit->namespace_))
         return tg_decide_wait(d, NULL, "NamespaceTerminating", "The namespace is terminating.");
     if (unit->problem.reason != NULL)
@@ -109,8 +116,8 @@ int tg_decide_claim(struct tg_deciding *d)
         if (unit->members[i].wait == NULL)
             d->out->chosen[d->out->n_chosen++] = i;
     if (d->out->n_chosen == 0)
-        return tg_decide_wait(d, NULL, "Gathering", "pod %s waits: %s.", unit->members[0].pod->metadata->name,
-                              unit->members[0].wait);
+        return tg_decide_wait(d, NULL, "Gathering", "pod %s waits: %s.",
+                              unit->members[0].pod->metadata->name, unit->members[0].wait);
     d->out->kind = TG_DECIDE_PLACE;
     return 0;
 }

@@ -16,10 +16,12 @@
 
 int tg_decide_out_of_memory(struct tg_deciding *d)
 {
-    return tg_error_set(d->err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up", d->in->unit->key);
+    return tg_error_set(d->err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up",
+                        d->in->unit->key);
 }
 
-int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format, ...)
+int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format,
+                   ...)
 {
     char text[TEXT_MAX];
     va_list args;
@@ -67,11 +69,12 @@ int tg_decide_write(struct tg_deciding *d, const struct tg_write *write)
     return write->body == NULL ? tg_decide_out_of_memory(d) : 0;
 }
 
-int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena, struct tg_decision *ret,
-                     struct tg_error *err)
+int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena,
+                     struct tg_decision *ret, struct tg_error *err)
 {
-    static int (*const decide[])(struct tg_deciding *) = {
-        [TG_UNIT_GANG] = tg_decide_gang, [TG_UNIT_POD] = tg_decide_pod, [TG_UNIT_CLAIM] = tg_decide_claim};
+    static int (*const decide[])(struct tg_deciding *) = {[TG_UNIT_GANG] = tg_decide_gang,
+                                                          [TG_UNIT_POD] = tg_decide_pod,
+                                                          [TG_UNIT_CLAIM] = tg_decide_claim};
     struct tg_deciding d = {.in = input, .arena = arena, .out = ret, .err = err};
 
     *ret = (struct tg_decision){0};
@@ -80,7 +83,8 @@ int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena
 
 static int begin_gang(struct tg_deciding *d, const struct tg_plan *plan)
 {
-    /* The finalizer first: a Gang must not vanish under an open plan. The next pass writes the plan. */
+    /* The finalizer first: a Gang must not vanish under an open plan. The next pass writes the
+     * plan. */
     if (!tg_meta_has_finalizer(d->in->unit->gang->metadata, TG_FINALIZER_PLAN))
         return tg_write_gang_finalizer(d, true);
     return tg_write_gang_status(d, &(struct tg_status_change){.phase = TG_PHASE_COMMITTING,
@@ -89,8 +93,8 @@ static int begin_gang(struct tg_deciding *d, const struct tg_plan *plan)
                                                               .plan = plan});
 }
 
-int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *plan, struct tg_arena *arena,
-                    struct tg_decision *ret, struct tg_error *err)
+int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *plan,
+                    struct tg_arena *arena, struct tg_decision *ret, struct tg_error *err)
 {
     struct tg_deciding d = {.in = input, .arena = arena, .out = ret, .err = err};
 
@@ -115,7 +119,8 @@ char *tg_plan_encode(const struct tg_plan *plan, struct tg_arena *arena)
     return tg_arena_strndup(arena, tg_buf_str(&buf), buf.len);
 }
 
-int tg_plan_decode(const char *json, struct tg_arena *arena, struct tg_plan **ret, struct tg_error *err)
+int tg_plan_decode(const char *json, struct tg_arena *arena, struct tg_plan **ret,
+                   struct tg_error *err)
 {
     void *plan;
     int r = tg_json_decode_new(&tg_plan_type, json, strlen(json), arena, &plan, err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commit machine: objects in, writes out, no hidden state. For one unit it looks at the API objects as they
- * are and says what comes next: wait (and why), find a place, or these writes. Every write carries the resourceVersion it was
- * decided on; when all of them have returned, the machine is asked again. The rules are those of design 5.2; the table of
- * transitions is in README.md.
+ * The commit machine: objects in, writes out, no hidden state. For one unit it looks at the API
+ * objects as they are and says what comes next: wait (and why), find a place, or these writes.
+ * Every write carries the resourceVersion it was decided on; when all of them have returned, the
+ * machine is asked again. The rules are those of design 5.2; the table of transitions is in
+ * README.md.
  */
 #ifndef TG_CONTROLLER_COMMIT_COMMIT_H
 #define TG_CONTROLLER_COMMIT_COMMIT_H
@@ -19,7 +20,8 @@ enum tg_write_kind {
     TG_WRITE_GANG_METADATA,  /* merge patch */
     TG_WRITE_GANG_STATUS,    /* merge patch of /status */
     TG_WRITE_GANG_DELETE,    /* with preconditions */
-    TG_WRITE_CLAIM_ALLOCATE, /* metadata spliced (finalizer, epoch), then merge patch of /status with the version that returned */
+    TG_WRITE_CLAIM_ALLOCATE, /* metadata spliced (finalizer, epoch), then merge patch of /status
+                                with the version that returned */
     TG_WRITE_CLAIM_CLEAR,    /* merge patch of /status */
     TG_WRITE_POD,            /* JSON patch */
 };
@@ -28,8 +30,8 @@ struct tg_write {
     enum tg_write_kind kind;
     const char *namespace_, *name, *uid;
     const char *resource_version; /* on which it was decided */
-    /* The request body. TG_WRITE_CLAIM_ALLOCATE: the JSON of `status` alone, since the version is known only after the
-     * metadata was written. */
+    /* The request body. TG_WRITE_CLAIM_ALLOCATE: the JSON of `status` alone, since the version is
+     * known only after the metadata was written. */
     const char *body;
     const char *epoch;  /* TG_WRITE_CLAIM_ALLOCATE: what the annotation says, decimal */
     bool metadata_done; /* TG_WRITE_CLAIM_ALLOCATE: finalizer and epoch stand already */
@@ -46,7 +48,8 @@ struct tg_decision {
     bool warning;
     const struct tg_resource_claim *about; /* the claim that the text is about, or NULL */
     const char *phase;                     /* gangs: TG_PHASE_* */
-    bool stalled;   /* the plan waits for a node or device to come back; tell `stall_over` when the delay has passed */
+    bool stalled;   /* the plan waits for a node or device to come back; tell `stall_over` when the
+                       delay has passed */
     bool abandoned; /* an auto Gang without live members; deleted when `linger_over` */
     /* TG_DECIDE_PLACE: the members to place (indexes into unit->members). */
     size_t *chosen;
@@ -57,54 +60,60 @@ struct tg_commit_input {
     const struct tg_view *view;
     const struct tg_unit *unit;
     const struct tg_fleet *fleet;
-    const struct tg_plan *plan; /* of the commit record, or decided and not yet written (claims); NULL: none */
-    bool plan_unreadable;       /* there is a record, but it does not decode */
+    const struct tg_plan
+        *plan; /* of the commit record, or decided and not yet written (claims); NULL: none */
+    bool plan_unreadable; /* there is a record, but it does not decode */
     const char *instance;
     uint64_t epoch;
-    int64_t now;      /* wall, ns: for timestamps in objects only */
-    bool disturbed;   /* somebody else cleared an allocation of the open plan */
+    int64_t now;    /* wall, ns: for timestamps in objects only */
+    bool disturbed; /* somebody else cleared an allocation of the open plan */
     bool stall_over;
     bool linger_over;
 };
 
 /* Errors: only exhaustion of the arena. */
-int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena, struct tg_decision *ret,
-                     struct tg_error *err);
+int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena,
+                     struct tg_decision *ret, struct tg_error *err);
 
 /* What to ask of tg_place for the chosen members. */
 int tg_commit_place_request(const struct tg_commit_input *input, const struct tg_decision *decision,
-                            const struct tg_level *pack_required, const struct tg_level *pack_preferred,
-                            struct tg_arena *arena, struct tg_place_request *ret, struct tg_error *err);
+                            const struct tg_level *pack_required,
+                            const struct tg_level *pack_preferred, struct tg_arena *arena,
+                            struct tg_place_request *ret, struct tg_error *err);
 
 /* The plan of a placement. */
 int tg_commit_plan(const struct tg_commit_input *input, const struct tg_decision *decision,
-                   const struct tg_place_request *request, const struct tg_placement *placement, struct tg_arena *arena,
-                   struct tg_plan **ret, struct tg_error *err);
+                   const struct tg_place_request *request, const struct tg_placement *placement,
+                   struct tg_arena *arena, struct tg_plan **ret, struct tg_error *err);
 
-/* The writes that make a fresh plan the commit record (gang, pod), or that make it true at once (claim). */
-int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *plan, struct tg_arena *arena,
-                    struct tg_decision *ret, struct tg_error *err);
+/* The writes that make a fresh plan the commit record (gang, pod), or that make it true at once
+ * (claim). */
+int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *plan,
+                    struct tg_arena *arena, struct tg_decision *ret, struct tg_error *err);
 
-/* Gangs: the status write that shows a decision, if the object does not show it already: appended to decision->writes.
- * no_place may be NULL. */
-int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place, struct tg_arena *arena,
-                   struct tg_decision *decision, struct tg_error *err);
+/* Gangs: the status write that shows a decision, if the object does not show it already: appended
+ * to decision->writes. no_place may be NULL. */
+int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place,
+                   struct tg_arena *arena, struct tg_decision *decision, struct tg_error *err);
 
-/* The plan in the commit record: Gang.status.plan or the pod's annotation. NULL: none. *ret_unreadable: there is one, but it
- * cannot be replayed. */
+/* The plan in the commit record: Gang.status.plan or the pod's annotation. NULL: none.
+ * *ret_unreadable: there is one, but it cannot be replayed. */
 int tg_commit_record(const struct tg_unit *unit, struct tg_arena *arena, const struct tg_plan **ret,
                      bool *ret_unreadable, struct tg_error *err);
 
-/* The UID that markers of this unit carry: of the Gang (NULL if there is none), of the pod, or "" for a claim. */
+/* The UID that markers of this unit carry: of the Gang (NULL if there is none), of the pod, or ""
+ * for a claim. */
 const char *tg_unit_marker_uid(const struct tg_unit *unit);
 /* Whose allocation it is: fills the marker; false if there is no allocation or it is not ours. */
-bool tg_claim_marker(const struct tg_resource_claim *claim, struct tg_arena *arena, struct tg_plan_marker *ret);
+bool tg_claim_marker(const struct tg_resource_claim *claim, struct tg_arena *arena,
+                     struct tg_plan_marker *ret);
 bool tg_claim_allocated(const struct tg_resource_claim *claim);
 /* The one node of an allocation's nodeSelector, or NULL. */
 const char *tg_claim_node(const struct tg_resource_claim *claim);
 
 /* A plan as compact JSON and back (pod annotation; plans on their way to the API). */
 char *tg_plan_encode(const struct tg_plan *plan, struct tg_arena *arena);
-int tg_plan_decode(const char *json, struct tg_arena *arena, struct tg_plan **ret, struct tg_error *err);
+int tg_plan_decode(const char *json, struct tg_arena *arena, struct tg_plan **ret,
+                   struct tg_error *err);
 
 #endif

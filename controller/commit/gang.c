@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes next for a gang. Order of the record: plan -> claims -> phase Allocated -> gates -> plan shrunk. A rollback is
- * phase Releasing -> claims cleared -> plan dropped. Each step is decided from the objects alone.
+ * What comes next for a gang. Order of the record: plan -> claims -> phase Allocated -> gates ->
+ * plan shrunk. A rollback is phase Releasing -> claims cleared -> plan dropped. Each step is
+ * decided from the objects alone.
  */
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
@@ -11,12 +12,13 @@
 /* Where an open plan stands. */
 struct progress {
     size_t planned, alive, gated, bound, finished, lost; /* members */
-    size_t open, written, foreign, gone;                 /* claims of members that are neither finished nor lost */
-    bool shrunk;                                         /* the plan lists no claims any more */
+    size_t open, written, foreign, gone; /* claims of members that are neither finished nor lost */
+    bool shrunk;                         /* the plan lists no claims any more */
     const char *lost_pod, *bad_claim;
 };
 
-static void count_member(const struct tg_deciding *d, const struct tg_plan_member *member, struct progress *p)
+static void count_member(const struct tg_deciding *d, const struct tg_plan_member *member,
+                         struct progress *p)
 {
     struct tg_plan_pod state = tg_plan_pod_state(d->in->view, d->in->unit->namespace_, member);
 
@@ -35,7 +37,8 @@ static void count_member(const struct tg_deciding *d, const struct tg_plan_membe
     p->bound += state.bound;
     for (size_t i = 0; i < member->claims.n; i++) {
         const struct tg_resource_claim *claim;
-        enum tg_claim_state claim_state = tg_plan_claim_state(d, member, &member->claims.items[i], &claim);
+        enum tg_claim_state claim_state =
+            tg_plan_claim_state(d, member, &member->claims.items[i], &claim);
 
         p->open += claim_state == TG_CLAIM_OPEN;
         p->written += claim_state == TG_CLAIM_WRITTEN;
@@ -62,8 +65,8 @@ static const char *phase_of(const struct tg_unit *unit)
     return unit->gang->status == NULL ? NULL : unit->gang->status->phase;
 }
 
-/* Has a gate of the gang been removed? A member that stands un-gated proves it; one that is gone may have been, once the record
- * said that all claims are allocated. */
+/* Has a gate of the gang been removed? A member that stands un-gated proves it; one that is gone
+ * may have been, once the record said that all claims are allocated. */
 static bool past_the_gate(const struct tg_unit *unit, const struct progress *p)
 {
     const char *phase = phase_of(unit);
@@ -81,23 +84,26 @@ static int roll_back(struct tg_deciding *d)
 
     if (r < 0 || d->out->n_writes > 0)
         return r;
-    return tg_write_gang_status(d, &(struct tg_status_change){.phase = TG_PHASE_WAITING,
-                                                              .reason = "RolledBack",
-                                                              .text = d->in->unit->gang->status->explanation,
-                                                              .plan_change = TG_PLAN_DROP});
+    return tg_write_gang_status(
+        d, &(struct tg_status_change){.phase = TG_PHASE_WAITING,
+                                      .reason = "RolledBack",
+                                      .text = d->in->unit->gang->status->explanation,
+                                      .plan_change = TG_PLAN_DROP});
 }
 
 static int start_roll_back(struct tg_deciding *d, const char *why)
 {
-    const char *text = tg_arena_printf(d->arena, "The plan was given up and is rolled back: %s.", why);
+    const char *text =
+        tg_arena_printf(d->arena, "The plan was given up and is rolled back: %s.", why);
 
     if (text == NULL)
         return tg_decide_out_of_memory(d);
     d->out->reason = "RolledBack";
     d->out->text = text;
     d->out->warning = true;
-    return tg_write_gang_status(
-        d, &(struct tg_status_change){.phase = TG_PHASE_RELEASING, .reason = "RolledBack", .text = text});
+    return tg_write_gang_status(d, &(struct tg_status_change){.phase = TG_PHASE_RELEASING,
+                                                              .reason = "RolledBack",
+                                                              .text = text});
 }
 
 static int release_gates(struct tg_deciding *d, const struct tg_plan *plan)
@@ -120,15 +126,16 @@ static int go_forward(struct tg_deciding *d, const struct tg_plan *plan, const s
 {
     if (p->open > 0)
         return tg_write_open_claims(d, plan);
-    /* Recorded before the first gate goes: afterwards a member that is missing can not be told from one that never had a gate
-     * removed. */
+    /* Recorded before the first gate goes: afterwards a member that is missing can not be told from
+     * one that never had a gate removed. */
     if (!tg_streq(phase_of(d->in->unit), TG_PHASE_ALLOCATED))
         return tg_write_gang_status(
             d, &(struct tg_status_change){.phase = TG_PHASE_ALLOCATED, .reason = "Allocated"});
     return release_gates(d, plan);
 }
 
-static int decide_before(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)
+static int decide_before(struct tg_deciding *d, const struct tg_plan *plan,
+                         const struct progress *p)
 {
     const char *why = NULL;
 
@@ -140,7 +147,8 @@ static int decide_before(struct tg_deciding *d, const struct tg_plan *plan, cons
     case TG_PLAN_STALLS:
         d->out->stalled = true;
         d->out->warning = true;
-        return tg_decide_wait(d, TG_PHASE_COMMITTING, "Stalled", "The plan waits, and is given up if this lasts: %s.", why);
+        return tg_decide_wait(d, TG_PHASE_COMMITTING, "Stalled",
+                              "The plan waits, and is given up if this lasts: %s.", why);
     case TG_PLAN_STANDS:
         return go_forward(d, plan, p);
     }
@@ -152,11 +160,13 @@ static int decide_before(struct tg_deciding *d, const struct tg_plan *plan, cons
 static int shrink(struct tg_deciding *d, const struct tg_plan *plan, const char *phase)
 {
     struct tg_plan *small = tg_arena_alloc(d->arena, sizeof(*small));
-    struct tg_plan_member *members = tg_arena_alloc_array(d->arena, plan->members.n, sizeof(*members));
+    struct tg_plan_member *members =
+        tg_arena_alloc_array(d->arena, plan->members.n, sizeof(*members));
 
     if (small == NULL || members == NULL)
         return tg_decide_out_of_memory(d);
-    *small = (struct tg_plan){.epoch = plan->epoch, .allocation_timestamp = plan->allocation_timestamp};
+    *small =
+        (struct tg_plan){.epoch = plan->epoch, .allocation_timestamp = plan->allocation_timestamp};
     for (size_t i = 0; i < plan->members.n; i++) {
         const struct tg_plan_member *member = &plan->members.items[i];
 
@@ -165,10 +175,9 @@ static int shrink(struct tg_deciding *d, const struct tg_plan *plan, const char 
     }
     small->members.items = members;
     small->members.n = plan->members.n;
-    return tg_write_gang_status(d, &(struct tg_status_change){.phase = phase,
-                                                              .reason = phase,
-                                                              .plan_change = TG_PLAN_SET,
-                                                              .plan = small});
+    return tg_write_gang_status(
+        d, &(struct tg_status_change){
+               .phase = phase, .reason = phase, .plan_change = TG_PLAN_SET, .plan = small});
 }
 
 /* What happens to a running gang is reported here; acting on it is onMemberLoss. */
@@ -176,25 +185,29 @@ static int decide_degraded(struct tg_deciding *d, const struct progress *p)
 {
     d->out->warning = true;
     if (p->lost > 0)
-        return tg_decide_wait(d, TG_PHASE_DEGRADED, "MemberLost",
-                              "%zu of %zu members are gone (pod %s, for one) while others have started.", p->lost,
-                              p->planned, p->lost_pod);
+        return tg_decide_wait(
+            d, TG_PHASE_DEGRADED, "MemberLost",
+            "%zu of %zu members are gone (pod %s, for one) while others have started.", p->lost,
+            p->planned, p->lost_pod);
     return tg_decide_wait(d, TG_PHASE_DEGRADED, "AllocationLost",
-                          "claim %s is no longer allocated as planned while members have started.", p->bad_claim);
+                          "claim %s is no longer allocated as planned while members have started.",
+                          p->bad_claim);
 }
 
 static int close_plan(struct tg_deciding *d, const struct progress *p)
 {
     bool completed = p->finished > 0;
 
-    return tg_write_gang_status(d, &(struct tg_status_change){.phase = completed ? TG_PHASE_COMPLETED : TG_PHASE_GATHERING,
-                                                              .reason = completed ? "Completed" : "MembersGone",
-                                                              .plan_change = TG_PLAN_DROP});
+    return tg_write_gang_status(
+        d, &(struct tg_status_change){.phase = completed ? TG_PHASE_COMPLETED : TG_PHASE_GATHERING,
+                                      .reason = completed ? "Completed" : "MembersGone",
+                                      .plan_change = TG_PLAN_DROP});
 }
 
 static int decide_after(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)
 {
-    const char *phase = p->alive > 0 && p->bound == p->alive ? TG_PHASE_RUNNING : TG_PHASE_ALLOCATED;
+    const char *phase =
+        p->alive > 0 && p->bound == p->alive ? TG_PHASE_RUNNING : TG_PHASE_ALLOCATED;
 
     if (p->alive == 0)
         return close_plan(d, p);
@@ -247,19 +260,22 @@ static int explain_gathering(struct tg_deciding *d, size_t wanted)
 
         if (member->wait != NULL)
             return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering",
-                                  "%zu of %zu members are ready; pod %s is not: %s.", d->out->n_chosen, wanted,
-                                  member->pod->metadata->name, member->wait);
+                                  "%zu of %zu members are ready; pod %s is not: %s.",
+                                  d->out->n_chosen, wanted, member->pod->metadata->name,
+                                  member->wait);
         if (!member->gated)
-            return tg_decide_wait(d, TG_PHASE_GATHERING, "MemberNotGated",
-                                  "%zu of %zu members are ready; pod %s does not count: it was created without the "
-                                  "scheduling gate " TG_GATE ". Delete it, and let it be created with the gate.",
-                                  d->out->n_chosen, wanted, member->pod->metadata->name);
+            return tg_decide_wait(
+                d, TG_PHASE_GATHERING, "MemberNotGated",
+                "%zu of %zu members are ready; pod %s does not count: it was created without the "
+                "scheduling gate " TG_GATE ". Delete it, and let it be created with the gate.",
+                d->out->n_chosen, wanted, member->pod->metadata->name);
     }
-    return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering", "%zu of %zu members exist.", d->out->n_chosen, wanted);
+    return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering", "%zu of %zu members exist.",
+                          d->out->n_chosen, wanted);
 }
 
-/* Allocations that carry the marker of a plan that this gang (object) does not have: the Gang was deleted, or lost its plan. Taken
- * back while the pod is still gated. */
+/* Allocations that carry the marker of a plan that this gang (object) does not have: the Gang was
+ * deleted, or lost its plan. Taken back while the pod is still gated. */
 static int clear_strays(struct tg_deciding *d)
 {
     const struct tg_unit *unit = d->in->unit;
@@ -295,9 +311,10 @@ static int allocated_by_others(struct tg_deciding *d, bool *ret)
             *ret = true;
             d->out->warning = true;
             d->out->about = member->claims[j];
-            return tg_decide_wait(d, TG_PHASE_WAITING, "AllocatedElsewhere",
-                                  "claim %s of pod %s is allocated, but not by this gang: it must be released first.",
-                                  member->claims[j]->metadata->name, member->pod->metadata->name);
+            return tg_decide_wait(
+                d, TG_PHASE_WAITING, "AllocatedElsewhere",
+                "claim %s of pod %s is allocated, but not by this gang: it must be released first.",
+                member->claims[j]->metadata->name, member->pod->metadata->name);
         }
     }
     return 0;
@@ -333,7 +350,8 @@ static int decide_empty(struct tg_deciding *d)
         d->out->reason = "Completed";
         return 0;
     }
-    return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering", "0 of %zu members exist.", tg_gang_total(unit->gang));
+    return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering", "0 of %zu members exist.",
+                          tg_gang_total(unit->gang));
 }
 
 static int decide_without_plan(struct tg_deciding *d)
@@ -352,7 +370,8 @@ static int decide_without_plan(struct tg_deciding *d)
     if (unit->n_members == 0)
         return decide_empty(d);
     if (tg_view_namespace_terminating(d->in->view, unit->namespace_))
-        return tg_decide_wait(d, TG_PHASE_WAITING, "NamespaceTerminating", "The namespace is terminating.");
+        return tg_decide_wait(d, TG_PHASE_WAITING, "NamespaceTerminating",
+                              "The namespace is terminating.");
     if (unit->problem.reason != NULL)
         return tg_decide_problem(d, TG_PHASE_WAITING);
     return decide_ready(d);
@@ -370,9 +389,10 @@ static int decide_without_object(struct tg_deciding *d)
     if (tg_view_namespace_terminating(d->in->view, unit->namespace_))
         return tg_decide_wait(d, NULL, "NamespaceTerminating", "The namespace is terminating.");
     if (unit->declared == NULL || unit->declared->size == 0)
-        return tg_decide_wait(d, NULL, "NoGang",
-                              "Gang %s/%s does not exist: create it, or give a size in the GangMember parameters.",
-                              unit->namespace_, unit->name);
+        return tg_decide_wait(
+            d, NULL, "NoGang",
+            "Gang %s/%s does not exist: create it, or give a size in the GangMember parameters.",
+            unit->namespace_, unit->name);
     return tg_write_gang_create(d);
 }
 
@@ -384,8 +404,9 @@ int tg_decide_gang(struct tg_deciding *d)
     if (d->in->unit->gang == NULL)
         return decide_without_object(d);
     if (d->in->plan_unreadable)
-        return tg_streq(phase_of(d->in->unit), TG_PHASE_RELEASING) ? roll_back(d)
-                                                                   : start_roll_back(d, "it cannot be read");
+        return tg_streq(phase_of(d->in->unit), TG_PHASE_RELEASING)
+                   ? roll_back(d)
+                   : start_roll_back(d, "it cannot be read");
     if (plan == NULL)
         return decide_without_plan(d);
     p = progress_of(d, plan);

@@ -11,19 +11,21 @@
 
 #define GANG_MAX (2 * 1024 * 1024)
 
-static int add(struct tg_deciding *d, enum tg_write_kind kind, struct tg_json_writer *w, struct tg_buf *buf)
+static int add(struct tg_deciding *d, enum tg_write_kind kind, struct tg_json_writer *w,
+               struct tg_buf *buf)
 {
     const struct tg_unit *unit = d->in->unit;
     const struct tg_object_meta *meta = unit->gang == NULL ? NULL : unit->gang->metadata;
 
     if (tg_jw_finish(w, NULL) < 0)
         return tg_decide_out_of_memory(d);
-    return tg_decide_write(d, &(struct tg_write){.kind = kind,
-                                                 .namespace_ = unit->namespace_,
-                                                 .name = unit->name,
-                                                 .uid = meta == NULL ? NULL : meta->uid,
-                                                 .resource_version = meta == NULL ? NULL : meta->resource_version,
-                                                 .body = tg_arena_strndup(d->arena, tg_buf_str(buf), buf->len)});
+    return tg_decide_write(
+        d, &(struct tg_write){.kind = kind,
+                              .namespace_ = unit->namespace_,
+                              .name = unit->name,
+                              .uid = meta == NULL ? NULL : meta->uid,
+                              .resource_version = meta == NULL ? NULL : meta->resource_version,
+                              .body = tg_arena_strndup(d->arena, tg_buf_str(buf), buf->len)});
 }
 
 static void begin(struct tg_deciding *d, struct tg_json_writer *w, struct tg_buf *buf)
@@ -180,15 +182,19 @@ static void conditions_of(const struct tg_deciding *d, const struct tg_status_ch
                                    .message = text};
 }
 
-static bool condition_shown(const struct tg_gang_status *status, const struct tg_condition *condition)
+static bool condition_shown(const struct tg_gang_status *status,
+                            const struct tg_condition *condition)
 {
-    const struct tg_condition *shown = tg_condition_find(status->conditions.items, status->conditions.n, condition->type);
+    const struct tg_condition *shown =
+        tg_condition_find(status->conditions.items, status->conditions.n, condition->type);
 
-    return shown != NULL && tg_streq(shown->status, condition->status) && tg_streq(shown->reason, condition->reason) &&
+    return shown != NULL && tg_streq(shown->status, condition->status) &&
+           tg_streq(shown->reason, condition->reason) &&
            tg_streq(tg_or(shown->message, ""), tg_or(condition->message, ""));
 }
 
-static bool same_shortage(const struct tg_gang_status *status, const struct tg_gang_shortage *shortage)
+static bool same_shortage(const struct tg_gang_status *status,
+                          const struct tg_gang_shortage *shortage)
 {
     if (shortage == NULL || status->shortage.n == 0)
         return shortage == NULL && status->shortage.n == 0;
@@ -226,9 +232,10 @@ static void write_conditions(struct tg_deciding *d, struct tg_json_writer *w,
     tg_jw_begin_array(w);
     for (size_t i = 0; i < N_CONDITIONS; i++) {
         const struct tg_condition *shown =
-            gang->status == NULL ? NULL
-                                 : tg_condition_find(gang->status->conditions.items, gang->status->conditions.n,
-                                                     conditions[i].type);
+            gang->status == NULL
+                ? NULL
+                : tg_condition_find(gang->status->conditions.items, gang->status->conditions.n,
+                                    conditions[i].type);
         bool same = shown != NULL && tg_streq(shown->status, conditions[i].status);
 
         tg_jw_begin_object(w);
@@ -237,13 +244,16 @@ static void write_conditions(struct tg_deciding *d, struct tg_json_writer *w,
         tg_jw_kv_string(w, "reason", conditions[i].reason);
         tg_jw_kv_string(w, "message", tg_or(conditions[i].message, ""));
         tg_jw_kv_int(w, "observedGeneration", gang->metadata->generation.value);
-        tg_jw_kv_string(w, "lastTransitionTime", same && shown->last_transition_time != NULL ? shown->last_transition_time : now);
+        tg_jw_kv_string(w, "lastTransitionTime",
+                        same && shown->last_transition_time != NULL ? shown->last_transition_time
+                                                                    : now);
         tg_jw_end_object(w);
     }
     tg_jw_end_array(w);
 }
 
-static int write_plan(struct tg_deciding *d, struct tg_json_writer *w, const struct tg_status_change *change)
+static int write_plan(struct tg_deciding *d, struct tg_json_writer *w,
+                      const struct tg_status_change *change)
 {
     char *text;
 
@@ -317,7 +327,8 @@ static void fill_shortage(const struct tg_commit_input *input, const struct tg_n
     const struct tg_unit *unit = input->unit;
     const struct tg_resource_claim *claim =
         unit->n_members > 0 && unit->members[0].n_claims > 0 ? unit->members[0].claims[0] : NULL;
-    const struct tg_device_claim *devices = claim == NULL || claim->spec == NULL ? NULL : claim->spec->devices;
+    const struct tg_device_claim *devices =
+        claim == NULL || claim->spec == NULL ? NULL : claim->spec->devices;
 
     *ret = (struct tg_gang_shortage){.members = {true, (int64_t)no_place->members_short},
                                      .per_member = {true, (int64_t)no_place->devices_per_member}};
@@ -326,15 +337,20 @@ static void fill_shortage(const struct tg_commit_input *input, const struct tg_n
     ret->classes.items = tg_arena_alloc_array(arena, devices->requests.n, sizeof(char *));
     for (size_t i = 0; ret->classes.items != NULL && i < devices->requests.n; i++)
         if (devices->requests.items[i].exactly != NULL)
-            ret->classes.items[ret->classes.n++] = devices->requests.items[i].exactly->device_class_name;
+            ret->classes.items[ret->classes.n++] =
+                devices->requests.items[i].exactly->device_class_name;
 }
 
-int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place, struct tg_arena *arena,
-                   struct tg_decision *decision, struct tg_error *err)
+int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place,
+                   struct tg_arena *arena, struct tg_decision *decision, struct tg_error *err)
 {
-    struct tg_deciding d = {.in = input, .arena = arena, .out = decision, .err = err,
+    struct tg_deciding d = {.in = input,
+                            .arena = arena,
+                            .out = decision,
+                            .err = err,
                             .writes_capacity = decision->n_writes};
-    struct tg_status_change change = {.phase = decision->phase, .reason = decision->reason, .text = decision->text};
+    struct tg_status_change change = {
+        .phase = decision->phase, .reason = decision->reason, .text = decision->text};
     struct tg_gang_shortage shortage;
 
     if (input->unit->kind != TG_UNIT_GANG || input->unit->gang == NULL || decision->phase == NULL ||

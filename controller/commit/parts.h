@@ -20,8 +20,8 @@ int tg_decide_claim(struct tg_deciding *d);
 
 int tg_decide_out_of_memory(struct tg_deciding *d);
 /* Sets kind WAIT and the text (printf). */
-int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
 /* Adds a write and sets kind WRITE. */
 int tg_decide_write(struct tg_deciding *d, const struct tg_write *write);
 /* The problem of the unit as a warning. */
@@ -42,31 +42,41 @@ struct tg_plan_pod {
     bool gated, bound, finished, deleting;
 };
 
-struct tg_plan_pod tg_plan_pod_state(const struct tg_view *view, const char *namespace_, const struct tg_plan_member *member);
-enum tg_claim_state tg_plan_claim_state(const struct tg_deciding *d, const struct tg_plan_member *member,
-                                        const struct tg_plan_claim *planned, const struct tg_resource_claim **ret);
+struct tg_plan_pod tg_plan_pod_state(const struct tg_view *view, const char *namespace_,
+                                     const struct tg_plan_member *member);
+enum tg_claim_state tg_plan_claim_state(const struct tg_deciding *d,
+                                        const struct tg_plan_member *member,
+                                        const struct tg_plan_claim *planned,
+                                        const struct tg_resource_claim **ret);
 
 /* Nobody for whom it is reserved has been un-gated: the allocation may still be taken back. */
 bool tg_claim_before_gate(const struct tg_view *view, const struct tg_resource_claim *claim);
 
 enum tg_plan_verdict { TG_PLAN_STANDS, TG_PLAN_STALLS, TG_PLAN_BROKEN };
-/* The left column of the event table: may a plan of which no gate was removed go on? why: arena text. */
-enum tg_plan_verdict tg_plan_judge(struct tg_deciding *d, const struct tg_plan *plan, const char **ret_why);
+/* The left column of the event table: may a plan of which no gate was removed go on? why: arena
+ * text. */
+enum tg_plan_verdict tg_plan_judge(struct tg_deciding *d, const struct tg_plan *plan,
+                                   const char **ret_why);
 
 /* --- bodies of writes --- */
 
 /* `status` of a claim per the plan (allocation.c); NULL: out of memory. */
-char *tg_allocation_status(const struct tg_deciding *d, const struct tg_plan *plan, const struct tg_plan_member *member,
-                           const struct tg_plan_claim *planned, const struct tg_resource_claim *claim);
-int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan, const struct tg_plan_member *member,
-                      const struct tg_plan_claim *planned, const struct tg_resource_claim *claim);
+char *tg_allocation_status(const struct tg_deciding *d, const struct tg_plan *plan,
+                           const struct tg_plan_member *member, const struct tg_plan_claim *planned,
+                           const struct tg_resource_claim *claim);
+int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan,
+                      const struct tg_plan_member *member, const struct tg_plan_claim *planned,
+                      const struct tg_resource_claim *claim);
 int tg_write_clear(struct tg_deciding *d, const struct tg_resource_claim *claim);
 /* Adds the allocation of every claim of the plan that is still open. */
 int tg_write_open_claims(struct tg_deciding *d, const struct tg_plan *plan);
-/* Adds the clearing of every claim that carries the marker of the unit and of which no user has been un-gated. */
+/* Adds the clearing of every claim that carries the marker of the unit and of which no user has
+ * been un-gated. */
 int tg_write_clear_marked(struct tg_deciding *d);
-/* One JSON patch: pinned to the node and un-gated, or (gated false) only the annotation removed (pod_patch.c). */
-int tg_write_release_pod(struct tg_deciding *d, const struct tg_pod *pod, const char *node, bool drop_plan);
+/* One JSON patch: pinned to the node and un-gated, or (gated false) only the annotation removed
+ * (pod_patch.c). */
+int tg_write_release_pod(struct tg_deciding *d, const struct tg_pod *pod, const char *node,
+                         bool drop_plan);
 int tg_write_pod_plan(struct tg_deciding *d, const struct tg_pod *pod, const struct tg_plan *plan);
 
 /* --- gang objects (gang_write.c) --- */

@@ -9,7 +9,8 @@
 #include "api/runtime/json/encode.h"
 #include "controller/commit/parts.h"
 
-/* --- pieces: members connected by shared claims (union-find over the chosen) ------------------- */
+/* --- pieces: members connected by shared claims (union-find over the chosen) -------------------
+ */
 
 static size_t root_of(size_t *parents, size_t i)
 {
@@ -20,7 +21,8 @@ static size_t root_of(size_t *parents, size_t i)
 
 static void connect(const struct tg_unit *unit, const struct tg_decision *decision, size_t *parents)
 {
-    TG_AUTOMAP struct tg_map *first_user = tg_map_new(NULL); /* claim -> 1 + position of its first user */
+    TG_AUTOMAP struct tg_map *first_user =
+        tg_map_new(NULL); /* claim -> 1 + position of its first user */
 
     for (size_t i = 0; i < decision->n_chosen; i++)
         parents[i] = i;
@@ -70,8 +72,8 @@ static void add_member(struct piece_builder *b, const struct tg_unit_member *mem
     }
 }
 
-static int build_piece(const struct tg_unit *unit, const struct tg_decision *decision, size_t *parents, size_t root,
-                       struct tg_arena *arena, struct tg_piece *ret)
+static int build_piece(const struct tg_unit *unit, const struct tg_decision *decision,
+                       size_t *parents, size_t root, struct tg_arena *arena, struct tg_piece *ret)
 {
     struct piece_builder b = {0};
     size_t n_pods = 0, n_claims = 0;
@@ -95,8 +97,9 @@ static int build_piece(const struct tg_unit *unit, const struct tg_decision *dec
 }
 
 int tg_commit_place_request(const struct tg_commit_input *input, const struct tg_decision *decision,
-                            const struct tg_level *pack_required, const struct tg_level *pack_preferred,
-                            struct tg_arena *arena, struct tg_place_request *ret, struct tg_error *err)
+                            const struct tg_level *pack_required,
+                            const struct tg_level *pack_preferred, struct tg_arena *arena,
+                            struct tg_place_request *ret, struct tg_error *err)
 {
     size_t *parents = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*parents));
     struct tg_piece *pieces = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*pieces));
@@ -106,7 +109,8 @@ int tg_commit_place_request(const struct tg_commit_input *input, const struct tg
         goto exhausted;
     connect(input->unit, decision, parents);
     for (size_t i = 0; i < decision->n_chosen; i++)
-        if (parents[i] == i && build_piece(input->unit, decision, parents, i, arena, &pieces[n++]) < 0)
+        if (parents[i] == i &&
+            build_piece(input->unit, decision, parents, i, arena, &pieces[n++]) < 0)
             goto exhausted;
     *ret = (struct tg_place_request){.name = input->unit->key,
                                      .pieces = pieces,
@@ -115,7 +119,8 @@ int tg_commit_place_request(const struct tg_commit_input *input, const struct tg
                                      .pack_preferred = pack_preferred};
     return 0;
 exhausted:
-    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up", input->unit->key);
+    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up",
+                        input->unit->key);
 }
 
 /* --- the plan -------------------------------------------------------------------------------- */
@@ -129,8 +134,8 @@ static const char *role_of(const struct tg_unit *unit, const struct tg_pod *pod)
 }
 
 /* Devices of one claim, grouped by request. */
-static int fill_claim(const struct tg_placed_piece *placed, const struct tg_resource_claim *claim, const char *driver,
-                      struct tg_arena *arena, struct tg_plan_claim *ret)
+static int fill_claim(const struct tg_placed_piece *placed, const struct tg_resource_claim *claim,
+                      const char *driver, struct tg_arena *arena, struct tg_plan_claim *ret)
 {
     size_t capacity = placed->n_devices;
     struct tg_plan_result *results = tg_arena_alloc_array(arena, capacity, sizeof(*results));
@@ -148,12 +153,13 @@ static int fill_claim(const struct tg_placed_piece *placed, const struct tg_reso
 
         if (device->claim != claim)
             continue;
-        if (last == NULL || !tg_streq(last->request, device->request) || !tg_streq(last->driver, own_driver) ||
-            !tg_streq(last->pool, own_pool)) {
+        if (last == NULL || !tg_streq(last->request, device->request) ||
+            !tg_streq(last->driver, own_driver) || !tg_streq(last->pool, own_pool)) {
             if (ret->results.n == capacity)
                 return -1;
             last = &results[ret->results.n++];
-            *last = (struct tg_plan_result){.request = device->request, .driver = own_driver, .pool = own_pool};
+            *last = (struct tg_plan_result){
+                .request = device->request, .driver = own_driver, .pool = own_pool};
             last->devices.items = names + used;
         }
         names[used++] = device->device;
@@ -163,8 +169,9 @@ static int fill_claim(const struct tg_placed_piece *placed, const struct tg_reso
     return 0;
 }
 
-static int fill_members(const struct tg_unit *unit, const struct tg_piece *piece, const struct tg_placed_piece *placed,
-                        const char *driver, struct tg_arena *arena, struct tg_plan_member *ret)
+static int fill_members(const struct tg_unit *unit, const struct tg_piece *piece,
+                        const struct tg_placed_piece *placed, const char *driver,
+                        struct tg_arena *arena, struct tg_plan_member *ret)
 {
     struct tg_plan_claim *claims = tg_arena_alloc_array(arena, piece->n_claims, sizeof(*claims));
 
@@ -194,7 +201,8 @@ static const char *encode_configs(const struct tg_device_class *klass, struct tg
         if (tg_json_encode(&tg_device_config_type, &klass->spec->config.items[i], &buf, NULL) < 0)
             return NULL;
     }
-    return tg_buf_append_char(&buf, ']') < 0 ? NULL : tg_arena_strndup(arena, tg_buf_str(&buf), buf.len);
+    return tg_buf_append_char(&buf, ']') < 0 ? NULL
+                                             : tg_arena_strndup(arena, tg_buf_str(&buf), buf.len);
 }
 
 static bool piece_uses(const struct tg_piece *piece, const char *class_name)
@@ -211,8 +219,8 @@ static bool piece_uses(const struct tg_piece *piece, const char *class_name)
 }
 
 /* Configuration of the classes that the plan uses, as it is now. */
-static int fill_classes(const struct tg_view *view, const struct tg_place_request *request, struct tg_arena *arena,
-                        struct tg_plan *plan)
+static int fill_classes(const struct tg_view *view, const struct tg_place_request *request,
+                        struct tg_arena *arena, struct tg_plan *plan)
 {
     const struct tg_view_list *classes = &view->lists[TG_VIEW_CLASS];
     struct tg_plan_class *items = tg_arena_alloc_array(arena, classes->n, sizeof(*items));
@@ -228,8 +236,8 @@ static int fill_classes(const struct tg_view *view, const struct tg_place_reques
             used = piece_uses(&request->pieces[j], klass->metadata->name);
         if (!used || klass->spec == NULL || klass->spec->config.n == 0)
             continue;
-        items[plan->classes.n] =
-            (struct tg_plan_class){.name = klass->metadata->name, .config = encode_configs(klass, arena)};
+        items[plan->classes.n] = (struct tg_plan_class){.name = klass->metadata->name,
+                                                        .config = encode_configs(klass, arena)};
         if (items[plan->classes.n++].config == NULL)
             return -1;
     }
@@ -245,10 +253,11 @@ static const char *first_driver(const struct tg_placement *placement)
 }
 
 int tg_commit_plan(const struct tg_commit_input *input, const struct tg_decision *decision,
-                   const struct tg_place_request *request, const struct tg_placement *placement, struct tg_arena *arena,
-                   struct tg_plan **ret, struct tg_error *err)
+                   const struct tg_place_request *request, const struct tg_placement *placement,
+                   struct tg_arena *arena, struct tg_plan **ret, struct tg_error *err)
 {
-    struct tg_plan_member *members = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*members));
+    struct tg_plan_member *members =
+        tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*members));
     struct tg_plan *plan = tg_arena_alloc(arena, sizeof(*plan));
     char now[32];
 
@@ -259,8 +268,8 @@ int tg_commit_plan(const struct tg_commit_input *input, const struct tg_decision
                              .allocation_timestamp = tg_arena_strdup(arena, now),
                              .driver = first_driver(placement)};
     for (size_t i = 0; i < placement->n_pieces; i++) {
-        if (fill_members(input->unit, &request->pieces[i], &placement->pieces[i], plan->driver, arena,
-                         members + plan->members.n) < 0)
+        if (fill_members(input->unit, &request->pieces[i], &placement->pieces[i], plan->driver,
+                         arena, members + plan->members.n) < 0)
             goto exhausted;
         plan->members.n += request->pieces[i].n_pods;
     }
@@ -270,5 +279,6 @@ int tg_commit_plan(const struct tg_commit_input *input, const struct tg_decision
     *ret = plan;
     return 0;
 exhausted:
-    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up", input->unit->key);
+    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up",
+                        input->unit->key);
 }

@@ -39,7 +39,8 @@ bool tg_claim_allocated(const struct tg_resource_claim *claim)
     return claim->status != NULL && claim->status->allocation != NULL;
 }
 
-bool tg_claim_marker(const struct tg_resource_claim *claim, struct tg_arena *arena, struct tg_plan_marker *ret)
+bool tg_claim_marker(const struct tg_resource_claim *claim, struct tg_arena *arena,
+                     struct tg_plan_marker *ret)
 {
     const struct tg_allocation_devices *devices =
         tg_claim_allocated(claim) ? claim->status->allocation->devices : NULL;
@@ -47,8 +48,10 @@ bool tg_claim_marker(const struct tg_resource_claim *claim, struct tg_arena *are
     for (size_t i = 0; devices != NULL && i < devices->config.n; i++) {
         const struct tg_opaque_config *opaque = devices->config.items[i].opaque;
 
-        if (opaque != NULL && tg_streq(opaque->driver, TG_MARKER_DRIVER) && opaque->parameters != NULL &&
-            tg_plan_marker_decode(opaque->parameters, strlen(opaque->parameters), arena, ret, NULL) == 0)
+        if (opaque != NULL && tg_streq(opaque->driver, TG_MARKER_DRIVER) &&
+            opaque->parameters != NULL &&
+            tg_plan_marker_decode(opaque->parameters, strlen(opaque->parameters), arena, ret,
+                                  NULL) == 0)
             return true;
     }
     return false;
@@ -63,7 +66,8 @@ const char *tg_claim_node(const struct tg_resource_claim *claim)
     if (selector == NULL || selector->terms.n != 1 || selector->terms.items[0].match_fields.n != 1)
         return NULL;
     field = &selector->terms.items[0].match_fields.items[0];
-    if (!tg_streq(field->key, "metadata.name") || !tg_streq(field->operator_, "In") || field->values.n != 1)
+    if (!tg_streq(field->key, "metadata.name") || !tg_streq(field->operator_, "In") ||
+        field->values.n != 1)
         return NULL;
     return field->values.items[0];
 }
@@ -76,14 +80,16 @@ bool tg_claim_before_gate(const struct tg_view *view, const struct tg_resource_c
         const struct tg_consumer_reference *user = &status->reserved_for.items[i];
         const struct tg_pod *pod = tg_view_pod(view, claim->metadata->namespace_, user->name);
 
-        if (pod != NULL && tg_streq(pod->metadata->uid, user->uid) && !tg_pod_has_gate(pod, TG_GATE))
+        if (pod != NULL && tg_streq(pod->metadata->uid, user->uid) &&
+            !tg_pod_has_gate(pod, TG_GATE))
             return false;
     }
     return true;
 }
 
 static bool same_results(const struct tg_plan *plan, const struct tg_plan_member *member,
-                         const struct tg_plan_claim *planned, const struct tg_allocation_devices *written)
+                         const struct tg_plan_claim *planned,
+                         const struct tg_allocation_devices *written)
 {
     size_t k = 0;
 
@@ -96,7 +102,8 @@ static bool same_results(const struct tg_plan *plan, const struct tg_plan_member
             if (k >= written->results.n)
                 return false;
             device = &written->results.items[k];
-            if (!tg_streq(device->request, result->request) || !tg_streq(device->device, result->devices.items[j]) ||
+            if (!tg_streq(device->request, result->request) ||
+                !tg_streq(device->device, result->devices.items[j]) ||
                 !tg_streq(device->driver, tg_plan_result_driver(plan, result)) ||
                 !tg_streq(device->pool, tg_plan_result_pool(member, result)))
                 return false;
@@ -105,10 +112,13 @@ static bool same_results(const struct tg_plan *plan, const struct tg_plan_member
     return k == written->results.n;
 }
 
-enum tg_claim_state tg_plan_claim_state(const struct tg_deciding *d, const struct tg_plan_member *member,
-                                        const struct tg_plan_claim *planned, const struct tg_resource_claim **ret)
+enum tg_claim_state tg_plan_claim_state(const struct tg_deciding *d,
+                                        const struct tg_plan_member *member,
+                                        const struct tg_plan_claim *planned,
+                                        const struct tg_resource_claim **ret)
 {
-    const struct tg_resource_claim *claim = tg_view_claim(d->in->view, d->in->unit->namespace_, planned->name);
+    const struct tg_resource_claim *claim =
+        tg_view_claim(d->in->view, d->in->unit->namespace_, planned->name);
     const struct tg_plan *plan = d->in->plan;
     struct tg_plan_marker marker;
 
@@ -119,8 +129,10 @@ enum tg_claim_state tg_plan_claim_state(const struct tg_deciding *d, const struc
         return TG_CLAIM_DELETING;
     if (!tg_claim_allocated(claim))
         return TG_CLAIM_OPEN;
-    if (!tg_claim_marker(claim, d->arena, &marker) || !tg_streq(marker.gang_uid, tg_unit_marker_uid(d->in->unit)) ||
-        marker.epoch != plan->epoch.value || !same_results(plan, member, planned, claim->status->allocation->devices))
+    if (!tg_claim_marker(claim, d->arena, &marker) ||
+        !tg_streq(marker.gang_uid, tg_unit_marker_uid(d->in->unit)) ||
+        marker.epoch != plan->epoch.value ||
+        !same_results(plan, member, planned, claim->status->allocation->devices))
         return TG_CLAIM_FOREIGN;
     return TG_CLAIM_WRITTEN;
 }
@@ -142,7 +154,8 @@ static void judge(struct judging *j, enum tg_plan_verdict verdict, const char *w
     }
 }
 
-static const struct tg_exact_request *request_of(const struct tg_resource_claim *claim, const char *name)
+static const struct tg_exact_request *request_of(const struct tg_resource_claim *claim,
+                                                 const char *name)
 {
     const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
 
@@ -152,11 +165,13 @@ static const struct tg_exact_request *request_of(const struct tg_resource_claim 
     return NULL;
 }
 
-static void judge_devices(struct judging *j, const struct tg_plan_member *member, const struct tg_plan_result *result,
+static void judge_devices(struct judging *j, const struct tg_plan_member *member,
+                          const struct tg_plan_result *result,
                           const struct tg_resource_claim *claim)
 {
     const struct tg_exact_request *request = request_of(claim, result->request);
-    const char *driver = tg_plan_result_driver(j->plan, result), *pool = tg_plan_result_pool(member, result);
+    const char *driver = tg_plan_result_driver(j->plan, result),
+               *pool = tg_plan_result_pool(member, result);
     struct tg_arena *arena = j->d->arena;
 
     for (size_t i = 0; i < result->devices.n; i++) {
@@ -168,17 +183,20 @@ static void judge_devices(struct judging *j, const struct tg_plan_member *member
         case TG_DEVICE_OK:
             break;
         case TG_DEVICE_ABSENT:
-            judge(j, TG_PLAN_STALLS, tg_arena_printf(arena, "device %s/%s/%s is not published", driver, pool, device));
+            judge(j, TG_PLAN_STALLS,
+                  tg_arena_printf(arena, "device %s/%s/%s is not published", driver, pool, device));
             break;
         case TG_DEVICE_TAINTED:
             judge(j, TG_PLAN_BROKEN,
-                  tg_arena_printf(arena, "device %s/%s/%s is tainted or unhealthy", driver, pool, device));
+                  tg_arena_printf(arena, "device %s/%s/%s is tainted or unhealthy", driver, pool,
+                                  device));
             break;
         }
     }
 }
 
-static void judge_claim(struct judging *j, const struct tg_plan_member *member, const struct tg_plan_claim *planned)
+static void judge_claim(struct judging *j, const struct tg_plan_member *member,
+                        const struct tg_plan_claim *planned)
 {
     const char *ns = j->d->in->unit->namespace_;
     const struct tg_resource_claim *claim;
@@ -191,11 +209,13 @@ static void judge_claim(struct judging *j, const struct tg_plan_member *member, 
         break;
     case TG_CLAIM_FOREIGN:
         judge(j, TG_PLAN_BROKEN,
-              tg_arena_printf(j->d->arena, "claim %s/%s was allocated by somebody else", ns, planned->name));
+              tg_arena_printf(j->d->arena, "claim %s/%s was allocated by somebody else", ns,
+                              planned->name));
         break;
     case TG_CLAIM_GONE:
     case TG_CLAIM_DELETING:
-        judge(j, TG_PLAN_BROKEN, tg_arena_printf(j->d->arena, "claim %s/%s was deleted", ns, planned->name));
+        judge(j, TG_PLAN_BROKEN,
+              tg_arena_printf(j->d->arena, "claim %s/%s was deleted", ns, planned->name));
         break;
     }
 }
@@ -214,7 +234,8 @@ static void judge_member(struct judging *j, const struct tg_plan_member *member)
     case TG_NODE_OK:
         break;
     case TG_NODE_NOT_READY:
-        judge(j, TG_PLAN_STALLS, tg_arena_printf(arena, "node %s is not ready or cordoned", member->node));
+        judge(j, TG_PLAN_STALLS,
+              tg_arena_printf(arena, "node %s is not ready or cordoned", member->node));
         break;
     case TG_NODE_GONE:
         judge(j, TG_PLAN_BROKEN, tg_arena_printf(arena, "node %s was deleted", member->node));
@@ -224,7 +245,8 @@ static void judge_member(struct judging *j, const struct tg_plan_member *member)
         judge_claim(j, member, &member->claims.items[i]);
 }
 
-enum tg_plan_verdict tg_plan_judge(struct tg_deciding *d, const struct tg_plan *plan, const char **ret_why)
+enum tg_plan_verdict tg_plan_judge(struct tg_deciding *d, const struct tg_plan *plan,
+                                   const char **ret_why)
 {
     struct judging j = {.d = d, .plan = plan, .verdict = TG_PLAN_STANDS};
     const struct tg_unit *unit = d->in->unit;

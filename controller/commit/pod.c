@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes next for a pod with several claims: an implicit gang, whose record is an annotation of the pod. */
+/* What comes next for a pod with several claims: an implicit gang, whose record is an annotation of
+ * the pod. */
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "api/tangram/plan_marker.h"
@@ -15,7 +16,8 @@ static int roll_back(struct tg_deciding *d, const char *why)
     d->out->text = tg_arena_printf(d->arena, "The plan was given up and is rolled back: %s.", why);
     d->out->warning = true;
     r = tg_write_clear_marked(d);
-    if (r < 0 || d->out->n_writes > 0 || tg_meta_annotation(pod->metadata, TG_ANNOTATION_PLAN) == NULL)
+    if (r < 0 || d->out->n_writes > 0 ||
+        tg_meta_annotation(pod->metadata, TG_ANNOTATION_PLAN) == NULL)
         return r;
     return tg_write_release_pod(d, pod, NULL, true);
 }
@@ -26,8 +28,9 @@ static bool has_open_claim(const struct tg_deciding *d, const struct tg_plan *pl
         for (size_t j = 0; j < plan->members.items[i].claims.n; j++) {
             const struct tg_resource_claim *claim;
 
-            if (tg_plan_claim_state(d, &plan->members.items[i], &plan->members.items[i].claims.items[j], &claim) ==
-                TG_CLAIM_OPEN)
+            if (tg_plan_claim_state(d, &plan->members.items[i],
+                                    &plan->members.items[i].claims.items[j],
+                                    &claim) == TG_CLAIM_OPEN)
                 return true;
         }
     return false;
@@ -44,7 +47,8 @@ static int decide_open(struct tg_deciding *d, const struct tg_plan *plan)
     case TG_PLAN_STALLS:
         d->out->stalled = true;
         d->out->warning = true;
-        return tg_decide_wait(d, NULL, "Stalled", "The plan waits, and is given up if this lasts: %s.", why);
+        return tg_decide_wait(d, NULL, "Stalled",
+                              "The plan waits, and is given up if this lasts: %s.", why);
     case TG_PLAN_STANDS:
         break;
     }
@@ -65,8 +69,8 @@ static int decide_without_plan(struct tg_deciding *d)
         marked = marked || (tg_claim_marker(member->claims[i], d->arena, &marker) &&
                             tg_streq(marker.gang_uid, member->pod->metadata->uid));
     }
-    /* A record is removed with the gate, or (ungated pods) once everything is allocated: allocations without one are left over
-     * from a plan that is no more. */
+    /* A record is removed with the gate, or (ungated pods) once everything is allocated:
+     * allocations without one are left over from a plan that is no more. */
     if (marked && (open > 0 || member->gated))
         return roll_back(d, "its record is gone");
     if (open == 0 && !member->gated)
@@ -76,7 +80,8 @@ static int decide_without_plan(struct tg_deciding *d)
     if (d->in->unit->problem.reason != NULL)
         return tg_decide_problem(d, NULL);
     if (member->wait != NULL)
-        return tg_decide_wait(d, NULL, "Gathering", "pod %s waits: %s.", member->pod->metadata->name, member->wait);
+        return tg_decide_wait(d, NULL, "Gathering", "pod %s waits: %s.",
+                              member->pod->metadata->name, member->wait);
     d->out->chosen = tg_arena_alloc(d->arena, sizeof(*d->out->chosen));
     if (d->out->chosen == NULL)
         return tg_decide_out_of_memory(d);

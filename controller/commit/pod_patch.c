@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes to pods: the plan of an implicit gang, and the one JSON patch that pins a pod to its node and
- * removes its gate. A gate cannot be put back and a pin cannot be loosened, so the patch carries the resourceVersion on which it
- * was decided ("replace" of it makes the API server answer 409 when the pod has changed).
+ * Writes to pods: the plan of an implicit gang, and the one JSON patch that pins a pod to its node
+ * and removes its gate. A gate cannot be put back and a pin cannot be loosened, so the patch
+ * carries the resourceVersion on which it was decided ("replace" of it makes the API server answer
+ * 409 when the pod has changed).
  */
 #include <stdio.h>
 
@@ -15,18 +16,20 @@
 
 static const char REQUIRED[] = "requiredDuringSchedulingIgnoredDuringExecution";
 
-static int finish(struct tg_deciding *d, const struct tg_pod *pod, struct tg_json_patch *patch, struct tg_buf *buf)
+static int finish(struct tg_deciding *d, const struct tg_pod *pod, struct tg_json_patch *patch,
+                  struct tg_buf *buf)
 {
     const struct tg_object_meta *meta = pod->metadata;
 
     if (tg_json_patch_finish(patch, NULL) < 0)
         return tg_decide_out_of_memory(d);
-    return tg_decide_write(d, &(struct tg_write){.kind = TG_WRITE_POD,
-                                                 .namespace_ = meta->namespace_,
-                                                 .name = meta->name,
-                                                 .uid = meta->uid,
-                                                 .resource_version = meta->resource_version,
-                                                 .body = tg_arena_strndup(d->arena, tg_buf_str(buf), buf->len)});
+    return tg_decide_write(
+        d, &(struct tg_write){.kind = TG_WRITE_POD,
+                              .namespace_ = meta->namespace_,
+                              .name = meta->name,
+                              .uid = meta->uid,
+                              .resource_version = meta->resource_version,
+                              .body = tg_arena_strndup(d->arena, tg_buf_str(buf), buf->len)});
 }
 
 static void begin(const struct tg_pod *pod, struct tg_json_patch *patch, struct tg_buf *buf)
@@ -42,7 +45,8 @@ static void begin(const struct tg_pod *pod, struct tg_json_patch *patch, struct 
 }
 
 /* Terms are ORed: the pin goes into each of them. */
-static void pin_terms(struct tg_json_patch *patch, const struct tg_node_selector *required, const char *field)
+static void pin_terms(struct tg_json_patch *patch, const struct tg_node_selector *required,
+                      const char *field)
 {
     TG_AUTOBUF struct tg_buf list = TG_BUF_INIT(4096);
 
@@ -52,11 +56,11 @@ static void pin_terms(struct tg_json_patch *patch, const struct tg_node_selector
 
         snprintf(index, sizeof(index), "%zu", i);
         if (required->terms.items[i].match_fields.n > 0)
-            tg_json_patch_add(patch, field, "spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms", index,
-                              "matchFields", "-", NULL);
+            tg_json_patch_add(patch, field, "spec", "affinity", "nodeAffinity", REQUIRED,
+                              "nodeSelectorTerms", index, "matchFields", "-", NULL);
         else
-            tg_json_patch_add(patch, tg_buf_str(&list), "spec", "affinity", "nodeAffinity", REQUIRED,
-                              "nodeSelectorTerms", index, "matchFields", NULL);
+            tg_json_patch_add(patch, tg_buf_str(&list), "spec", "affinity", "nodeAffinity",
+                              REQUIRED, "nodeSelectorTerms", index, "matchFields", NULL);
     }
 }
 
@@ -69,14 +73,16 @@ static void pin(struct tg_json_patch *patch, const struct tg_pod *pod, const cha
     tg_buf_append_str(&field, "{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[");
     tg_json_quote(&field, node);
     tg_buf_append_str(&field, "]}");
-    if (affinity != NULL && affinity->node_affinity != NULL && affinity->node_affinity->required != NULL &&
+    if (affinity != NULL && affinity->node_affinity != NULL &&
+        affinity->node_affinity->required != NULL &&
         affinity->node_affinity->required->terms.n > 0) {
         pin_terms(patch, affinity->node_affinity->required, tg_buf_str(&field));
         return;
     }
     tg_buf_printf(&value, "{\"nodeSelectorTerms\":[{\"matchFields\":[%s]}]}", tg_buf_str(&field));
     if (affinity != NULL && affinity->node_affinity != NULL) {
-        tg_json_patch_add(patch, tg_buf_str(&value), "spec", "affinity", "nodeAffinity", REQUIRED, NULL);
+        tg_json_patch_add(patch, tg_buf_str(&value), "spec", "affinity", "nodeAffinity", REQUIRED,
+                          NULL);
         return;
     }
     tg_buf_clear(&field);
@@ -98,13 +104,15 @@ static void ungate(struct tg_json_patch *patch, const struct tg_pod *pod)
         if (!tg_streq(pod->spec->scheduling_gates.items[i].name, TG_GATE))
             continue;
         snprintf(index, sizeof(index), "%zu", i);
-        tg_json_patch_test(patch, "\"" TG_GATE "\"", "spec", "schedulingGates", index, "name", NULL);
+        tg_json_patch_test(patch, "\"" TG_GATE "\"", "spec", "schedulingGates", index, "name",
+                           NULL);
         tg_json_patch_remove(patch, "spec", "schedulingGates", index, NULL);
         return;
     }
 }
 
-int tg_write_release_pod(struct tg_deciding *d, const struct tg_pod *pod, const char *node, bool drop_plan)
+int tg_write_release_pod(struct tg_deciding *d, const struct tg_pod *pod, const char *node,
+                         bool drop_plan)
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(PATCH_MAX);
     struct tg_json_patch patch;
@@ -132,6 +140,7 @@ int tg_write_pod_plan(struct tg_deciding *d, const struct tg_pod *pod, const str
     tg_json_quote(&value, text);
     if (pod->metadata->annotations.n == 0)
         tg_json_patch_add(&patch, "{}", "metadata", "annotations", NULL);
-    tg_json_patch_add(&patch, tg_buf_str(&value), "metadata", "annotations", TG_ANNOTATION_PLAN, NULL);
+    tg_json_patch_add(&patch, tg_buf_str(&value), "metadata", "annotations", TG_ANNOTATION_PLAN,
+                      NULL);
     return finish(d, pod, &patch, &buf);
 }

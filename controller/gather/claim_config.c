@@ -11,23 +11,26 @@ static int out_of_memory(struct tg_error *err)
     return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the memory budget of a pass is used up");
 }
 
-static int set_problem(struct tg_unit_problem *ret, const struct tg_resource_claim *claim, struct tg_arena *arena,
-                       const char *reason, const char *text, struct tg_error *err)
+static int set_problem(struct tg_unit_problem *ret, const struct tg_resource_claim *claim,
+                       struct tg_arena *arena, const char *reason, const char *text,
+                       struct tg_error *err)
 {
-    *ret = (struct tg_unit_problem){.reason = reason, .text = tg_arena_strdup(arena, text), .claim = claim};
+    *ret = (struct tg_unit_problem){
+        .reason = reason, .text = tg_arena_strdup(arena, text), .claim = claim};
     return ret->text == NULL ? out_of_memory(err) : 0;
 }
 
 static bool same_declaration(const struct tg_member *a, const struct tg_member *b)
 {
-    return tg_streq(a->gang, b->gang) && tg_streq(a->pod_label, b->pod_label) && a->size == b->size &&
-           tg_streq(a->role, b->role) && tg_streq(a->pack_required, b->pack_required) &&
+    return tg_streq(a->gang, b->gang) && tg_streq(a->pod_label, b->pod_label) &&
+           a->size == b->size && tg_streq(a->role, b->role) &&
+           tg_streq(a->pack_required, b->pack_required) &&
            tg_streq(a->pack_preferred, b->pack_preferred);
 }
 
 /* One claim: its GangMember entry, if it has one. */
-static int look_at_claim(const struct tg_resource_claim *claim, struct tg_arena *arena, struct tg_membership *ret,
-                         struct tg_error *err)
+static int look_at_claim(const struct tg_resource_claim *claim, struct tg_arena *arena,
+                         struct tg_membership *ret, struct tg_error *err)
 {
     const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
 
@@ -36,16 +39,19 @@ static int look_at_claim(const struct tg_resource_claim *claim, struct tg_arena 
         struct tg_error why = TG_ERROR_INIT;
         struct tg_member *member = NULL;
 
-        if (opaque == NULL || !tg_streq(opaque->driver, TG_MARKER_DRIVER) || opaque->parameters == NULL)
+        if (opaque == NULL || !tg_streq(opaque->driver, TG_MARKER_DRIVER) ||
+            opaque->parameters == NULL)
             continue;
-        if (tg_member_decode(opaque->parameters, strlen(opaque->parameters), arena, &member, &why) < 0) {
+        if (tg_member_decode(opaque->parameters, strlen(opaque->parameters), arena, &member, &why) <
+            0) {
             if (why.code == TG_RESOURCE_EXHAUSTED)
                 return out_of_memory(err);
             return set_problem(&ret->problem, claim, arena, "InvalidGangMember", why.message, err);
         }
         if (ret->declared != NULL && !same_declaration(ret->declared, member))
             return set_problem(&ret->problem, claim, arena, "ContradictingGangMember",
-                               "the claims of this pod declare different gangs: give all of them the same GangMember "
+                               "the claims of this pod declare different gangs: give all of them "
+                               "the same GangMember "
                                "parameters",
                                err);
         ret->declared = member;
@@ -53,7 +59,8 @@ static int look_at_claim(const struct tg_resource_claim *claim, struct tg_arena 
     return 0;
 }
 
-static int name_gang(const struct tg_pod *pod, struct tg_arena *arena, struct tg_membership *ret, struct tg_error *err)
+static int name_gang(const struct tg_pod *pod, struct tg_arena *arena, struct tg_membership *ret,
+                     struct tg_error *err)
 {
     char name[TG_GANG_OBJECT_NAME_SIZE];
 
@@ -65,10 +72,11 @@ static int name_gang(const struct tg_pod *pod, struct tg_arena *arena, struct tg
     if (ret->value == NULL || ret->value[0] == '\0') {
         ret->problem = (struct tg_unit_problem){
             .reason = "MissingGangLabel",
-            .text = tg_arena_printf(arena,
-                                    "gangFrom.podLabel names the label %s, which the pod does not carry: set it on the "
-                                    "pod template",
-                                    ret->declared->pod_label)};
+            .text = tg_arena_printf(
+                arena,
+                "gangFrom.podLabel names the label %s, which the pod does not carry: set it on the "
+                "pod template",
+                ret->declared->pod_label)};
         return ret->problem.text == NULL ? out_of_memory(err) : 0;
     }
     tg_gang_object_name(ret->value, name);

@@ -38,10 +38,11 @@ static int out_of_memory(struct gathering *g)
     return tg_error_set(g->err, TG_RESOURCE_EXHAUSTED, "the memory budget of a pass is used up");
 }
 
-static int builder_get(struct gathering *g, enum tg_unit_kind kind, const char *namespace_, const char *name,
-                       struct builder **ret)
+static int builder_get(struct gathering *g, enum tg_unit_kind kind, const char *namespace_,
+                       const char *name, struct builder **ret)
 {
-    static const char *const prefix[] = {[TG_UNIT_GANG] = "gang", [TG_UNIT_POD] = "pod", [TG_UNIT_CLAIM] = "claim"};
+    static const char *const prefix[] = {
+        [TG_UNIT_GANG] = "gang", [TG_UNIT_POD] = "pod", [TG_UNIT_CLAIM] = "claim"};
     char *key = tg_arena_printf(g->arena, "%s/%s/%s", prefix[kind], namespace_, name);
 
     if (key == NULL)
@@ -49,7 +50,8 @@ static int builder_get(struct gathering *g, enum tg_unit_kind kind, const char *
     *ret = tg_map_get(g->builders, key);
     if (*ret == NULL) {
         *ret = tg_xcalloc(1, sizeof(**ret));
-        (*ret)->unit = (struct tg_unit){.kind = kind, .namespace_ = namespace_, .name = name, .key = key};
+        (*ret)->unit =
+            (struct tg_unit){.kind = kind, .namespace_ = namespace_, .name = name, .key = key};
         tg_map_set(g->builders, key, *ret);
     }
     return 0;
@@ -62,8 +64,8 @@ static void note_problem(struct tg_unit_problem *problem, const struct tg_unit_p
         *problem = *found;
 }
 
-static int note_error(struct gathering *g, struct tg_unit_problem *problem, const struct tg_error *why,
-                      const struct tg_resource_claim *claim)
+static int note_error(struct gathering *g, struct tg_unit_problem *problem,
+                      const struct tg_error *why, const struct tg_resource_claim *claim)
 {
     static const struct {
         enum tg_code code;
@@ -128,8 +130,8 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
         return 0;
     }
     s->all[s->n_all++] = claim;
-    if (tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n, g->instance, claim, &managed,
-                       &why) < 0 &&
+    if (tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n,
+                       g->instance, claim, &managed, &why) < 0 &&
         managed && note_error(g, &s->problem, &why, claim) < 0)
         return out_of_memory(g);
     if (managed)
@@ -168,14 +170,17 @@ static bool same_size_and_place(const struct tg_member *a, const struct tg_membe
            tg_streq(a->pack_preferred, b->pack_preferred);
 }
 
-static int join_gang(struct gathering *g, struct sighting *s, const struct tg_membership *membership)
+static int join_gang(struct gathering *g, struct sighting *s,
+                     const struct tg_membership *membership)
 {
     static const struct tg_unit_problem contradiction = {
         .reason = "ContradictingGangMember",
-        .text = "members of this gang declare different sizes or topology, or some declare a size and others expect a "
+        .text = "members of this gang declare different sizes or topology, or some declare a size "
+                "and others expect a "
                 "Gang written by a user: give all of them the same GangMember parameters"};
     struct builder *builder;
-    int r = builder_get(g, TG_UNIT_GANG, s->member.pod->metadata->namespace_, membership->gang, &builder);
+    int r = builder_get(g, TG_UNIT_GANG, s->member.pod->metadata->namespace_, membership->gang,
+                        &builder);
 
     if (r < 0)
         return r;
@@ -200,10 +205,12 @@ static int join_alone(struct gathering *g, struct sighting *s)
     struct builder *builder;
     int r;
 
-    /* Bound pods hold what they have; a pod whose other claims are still to come would change its kind. */
+    /* Bound pods hold what they have; a pod whose other claims are still to come would change its
+     * kind. */
     if (pod->spec->node_name != NULL || (s->missing && s->problem.reason == NULL))
         return 0;
-    r = builder_get(g, several ? TG_UNIT_POD : TG_UNIT_CLAIM, meta->namespace_, meta->name, &builder);
+    r = builder_get(g, several ? TG_UNIT_POD : TG_UNIT_CLAIM, meta->namespace_, meta->name,
+                    &builder);
     if (r < 0)
         return r;
     if (s->problem.reason != NULL)
@@ -239,7 +246,8 @@ static int gather_gangs(struct gathering *g)
     for (size_t i = 0; i < gangs->n; i++) {
         const struct tg_gang *gang = gangs->items[i];
         struct builder *builder;
-        int r = builder_get(g, TG_UNIT_GANG, gang->metadata->namespace_, gang->metadata->name, &builder);
+        int r = builder_get(g, TG_UNIT_GANG, gang->metadata->namespace_, gang->metadata->name,
+                            &builder);
 
         if (r < 0)
             return r;
@@ -265,12 +273,14 @@ static int check_gang(struct gathering *g, struct tg_unit *unit)
         return 0;
     if (declared->size > 0 && !automatic)
         tg_error_set(&why, TG_INVALID_ARGUMENT,
-                     "Gang %s/%s was written by a user, but its members declare a size: leave size out of their GangMember "
+                     "Gang %s/%s was written by a user, but its members declare a size: leave size "
+                     "out of their GangMember "
                      "parameters, or delete the Gang",
                      unit->namespace_, unit->name);
     else if (declared->size > 0 && (size_t)declared->size != tg_gang_total(gang))
-        tg_error_set(&why, TG_INVALID_ARGUMENT, "Gang %s/%s has size %zu, but its members declare size %lld",
-                     unit->namespace_, unit->name, tg_gang_total(gang), (long long)declared->size);
+        tg_error_set(&why, TG_INVALID_ARGUMENT,
+                     "Gang %s/%s has size %zu, but its members declare size %lld", unit->namespace_,
+                     unit->name, tg_gang_total(gang), (long long)declared->size);
     return why.code == TG_OK ? 0 : note_error(g, &unit->problem, &why, NULL);
 }
 
@@ -296,7 +306,8 @@ static int unit_compare(const void *a, const void *b)
 
 static int finish(struct gathering *g, struct tg_units *ret)
 {
-    struct tg_unit *units = tg_arena_alloc_array(g->arena, tg_map_count(g->builders), sizeof(*units));
+    struct tg_unit *units =
+        tg_arena_alloc_array(g->arena, tg_map_count(g->builders), sizeof(*units));
     size_t n = 0;
 
     if (units == NULL)
@@ -319,7 +330,8 @@ static int finish(struct gathering *g, struct tg_units *ret)
             continue;
         memcpy(members, builder->members.items, unit->n_members * sizeof(*members));
         unit->priority = members[0].pod->spec->priority.value;
-        if (unit->created == NULL || tg_strcmp(members[0].pod->metadata->creation_timestamp, unit->created) < 0)
+        if (unit->created == NULL ||
+            tg_strcmp(members[0].pod->metadata->creation_timestamp, unit->created) < 0)
             unit->created = members[0].pod->metadata->creation_timestamp;
     }
     if (n > 0)
@@ -328,11 +340,12 @@ static int finish(struct gathering *g, struct tg_units *ret)
     return 0;
 }
 
-int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena *arena, struct tg_units *ret,
-              struct tg_error *err)
+int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena *arena,
+              struct tg_units *ret, struct tg_error *err)
 {
     TG_AUTOMAP struct tg_map *builders = tg_map_new(builder_free);
-    struct gathering g = {.view = view, .instance = instance, .arena = arena, .err = err, .builders = builders};
+    struct gathering g = {
+        .view = view, .instance = instance, .arena = arena, .err = err, .builders = builders};
     const struct tg_view_list *pods = &view->lists[TG_VIEW_POD];
     int r = gather_gangs(&g);
 

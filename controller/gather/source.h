@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where membership comes from: one file a source, one table (sources.c). A source looks at a pod and the claims that exist for
- * it and says which gang it belongs to. The first source that knows wins.
+ * Where membership comes from: one file a source, one table (sources.c). A source looks at a pod
+ * and the claims that exist for it and says which gang it belongs to. The first source that knows
+ * wins.
  */
 #ifndef TG_CONTROLLER_GATHER_SOURCE_H
 #define TG_CONTROLLER_GATHER_SOURCE_H
@@ -19,7 +20,8 @@ struct tg_membership {
 
 struct tg_source {
     const char *name;
-    /* 0 with ret->gang NULL: not known here. A contradiction is told in ret->problem. Only exhaustion of the arena fails. */
+    /* 0 with ret->gang NULL: not known here. A contradiction is told in ret->problem. Only
+     * exhaustion of the arena fails. */
     int (*look)(const struct tg_pod *pod, const struct tg_resource_claim *const *claims, size_t n,
                 struct tg_arena *arena, struct tg_membership *ret, struct tg_error *err);
 };
@@ -27,7 +29,8 @@ struct tg_source {
 extern const struct tg_source tg_source_claim_config;
 
 /* Asks the sources in order. */
-int tg_membership_of(const struct tg_pod *pod, const struct tg_resource_claim *const *claims, size_t n,
-                     struct tg_arena *arena, struct tg_membership *ret, struct tg_error *err);
+int tg_membership_of(const struct tg_pod *pod, const struct tg_resource_claim *const *claims,
+                     size_t n, struct tg_arena *arena, struct tg_membership *ret,
+                     struct tg_error *err);
 
 #endif

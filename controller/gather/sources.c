@@ -7,8 +7,9 @@ static const struct tg_source *const sources[] = {
     &tg_source_claim_config,
 };
 
-int tg_membership_of(const struct tg_pod *pod, const struct tg_resource_claim *const *claims, size_t n,
-                     struct tg_arena *arena, struct tg_membership *ret, struct tg_error *err)
+int tg_membership_of(const struct tg_pod *pod, const struct tg_resource_claim *const *claims,
+                     size_t n, struct tg_arena *arena, struct tg_membership *ret,
+                     struct tg_error *err)
 {
     *ret = (struct tg_membership){0};
     for (size_t i = 0; i < TG_ARRAY_SIZE(sources); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is placed and committed as one: a gang, a pod with several claims (an implicit gang), or one claim with the pods
- * that use it.
+ * What is placed and committed as one: a gang, a pod with several claims (an implicit gang), or one
+ * claim with the pods that use it.
  */
 #ifndef TG_CONTROLLER_GATHER_UNIT_H
 #define TG_CONTROLLER_GATHER_UNIT_H
@@ -20,11 +20,13 @@ struct tg_unit_member {
     /* The managed claims of the pod, in the order of spec.resourceClaims. */
     const struct tg_resource_claim **claims;
     size_t n_claims;
-    bool gated;         /* has our gate */
-    const char *wait;   /* why it does not count as present yet (claims not created, a foreign gate...); NULL: present */
+    bool gated;       /* has our gate */
+    const char *wait; /* why it does not count as present yet (claims not created, a foreign
+                         gate...); NULL: present */
 };
 
-/* What is wrong with a unit beyond waiting: shown on claim, pod and gang until somebody changes it. */
+/* What is wrong with a unit beyond waiting: shown on claim, pod and gang until somebody changes it.
+ */
 struct tg_unit_problem {
     const char *reason; /* CamelCase; NULL: no problem */
     const char *text;
@@ -34,16 +36,18 @@ struct tg_unit_problem {
 struct tg_unit {
     enum tg_unit_kind kind;
     const char *namespace_, *name;
-    const char *key; /* "gang/ns/name", "pod/ns/name", "claim/ns/name" */
+    const char *key;                      /* "gang/ns/name", "pod/ns/name", "claim/ns/name" */
     const struct tg_unit_member *members; /* live ones, oldest first */
     size_t n_members;
-    int64_t priority;    /* of the first member */
-    const char *created; /* creationTimestamp of the oldest member (gang: of the Gang if that is older) */
+    int64_t priority; /* of the first member */
+    const char
+        *created; /* creationTimestamp of the oldest member (gang: of the Gang if that is older) */
     struct tg_unit_problem problem;
     /* Gangs only. */
-    const struct tg_gang *gang;         /* NULL: there is no object yet */
-    const struct tg_member *declared;   /* what the members' claims say; NULL if nobody says anything (any more) */
-    const char *value;                  /* gangFrom: the label value; NULL otherwise */
+    const struct tg_gang *gang; /* NULL: there is no object yet */
+    const struct tg_member
+        *declared;     /* what the members' claims say; NULL if nobody says anything (any more) */
+    const char *value; /* gangFrom: the label value; NULL otherwise */
 };
 
 struct tg_units {
@@ -52,7 +56,7 @@ struct tg_units {
 };
 
 /* All units of the view. classes of `instance` are ours. Memory is the arena's. */
-int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena *arena, struct tg_units *ret,
-              struct tg_error *err);
+int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena *arena,
+              struct tg_units *ret, struct tg_error *err);
 
 #endif

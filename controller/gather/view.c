@@ -35,10 +35,12 @@ void tg_view_add(struct tg_view *view, enum tg_view_kind kind, const void *objec
 
     *TG_VEC_PUSH(&view->lists[kind]) = object;
     /* The map hands out what it was given; nobody writes through it. */
-    tg_map_set(view->by_key[kind], key_of(key, meta->namespace_, meta->name), (void *)(uintptr_t)object);
+    tg_map_set(view->by_key[kind], key_of(key, meta->namespace_, meta->name),
+               (void *)(uintptr_t)object);
 }
 
-const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_, const char *name)
+const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_,
+                        const char *name)
 {
     char key[KEY_MAX];
 
@@ -47,17 +49,20 @@ const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, cons
     return tg_map_get(view->by_key[kind], key_of(key, namespace_, name));
 }
 
-const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespace_, const char *name)
+const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespace_,
+                                 const char *name)
 {
     return tg_view_get(view, TG_VIEW_POD, namespace_, name);
 }
 
-const struct tg_resource_claim *tg_view_claim(const struct tg_view *view, const char *namespace_, const char *name)
+const struct tg_resource_claim *tg_view_claim(const struct tg_view *view, const char *namespace_,
+                                              const char *name)
 {
     return tg_view_get(view, TG_VIEW_CLAIM, namespace_, name);
 }
 
-const struct tg_gang *tg_view_gang(const struct tg_view *view, const char *namespace_, const char *name)
+const struct tg_gang *tg_view_gang(const struct tg_view *view, const char *namespace_,
+                                   const char *name)
 {
     return tg_view_get(view, TG_VIEW_GANG, namespace_, name);
 }

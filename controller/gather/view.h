@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cluster as one pass sees it: pointers to API objects with look-up by name. Nothing is copied; the
- * objects outlive the view (the stores do not change during a pass). Tests fill it from JSON.
+ * The cluster as one pass sees it: pointers to API objects with look-up by name. Nothing is copied;
+ * the objects outlive the view (the stores do not change during a pass). Tests fill it from JSON.
  */
 #ifndef TG_CONTROLLER_GATHER_VIEW_H
 #define TG_CONTROLLER_GATHER_VIEW_H
@@ -41,11 +41,15 @@ void tg_view_done(struct tg_view *view);
 /* object begins with struct tg_object and has a name. */
 void tg_view_add(struct tg_view *view, enum tg_view_kind kind, const void *object);
 /* namespace_ NULL for cluster scope; NULL if absent. */
-const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_, const char *name);
+const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_,
+                        const char *name);
 
-const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespace_, const char *name);
-const struct tg_resource_claim *tg_view_claim(const struct tg_view *view, const char *namespace_, const char *name);
-const struct tg_gang *tg_view_gang(const struct tg_view *view, const char *namespace_, const char *name);
+const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespace_,
+                                 const char *name);
+const struct tg_resource_claim *tg_view_claim(const struct tg_view *view, const char *namespace_,
+                                              const char *name);
+const struct tg_gang *tg_view_gang(const struct tg_view *view, const char *namespace_,
+                                   const char *name);
 bool tg_view_namespace_terminating(const struct tg_view *view, const char *namespace_);
 
 #endif
