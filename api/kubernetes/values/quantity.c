@@ -293,8 +293,8 @@ static int add(struct tg_quantity *q, const struct tg_quantity *y, int sign, str
     }
     if (y->mantissa == 0)
         return 0;
-    if (mantissa_at(q, sum.scale, &left) && mantissa_at(y, sum.scale, &right)) {
-        sum.mantissa = left + sign * right;
+    if (mantissa_at(q, sum.scale, &left) && mantissa_at(y, sum.scale, &right) &&
+        !__builtin_add_overflow(left, sign * right, &sum.mantissa)) {
         reduce(&sum);
         if (count_digits(magnitude(sum.mantissa)) <= MAX_DIGITS) {
             *q = sum;

@@ -161,8 +161,10 @@ void tg_time_format_seconds(int64_t unix_s, char out[32])
 
 void tg_time_format_micro(int64_t unix_ns, char out[32])
 {
-    int64_t seconds = unix_ns / TG_SECOND - (unix_ns % TG_SECOND < 0);
-    size_t n = write_date(seconds, out);
+    int64_t rest = unix_ns % TG_SECOND;
+    size_t n = write_date(unix_ns / TG_SECOND - (rest < 0), out);
 
-    snprintf(out + n, 32 - n, ".%06dZ", (int)((unix_ns - seconds * TG_SECOND) / 1000));
+    if (rest < 0)
+        rest += TG_SECOND;
+    snprintf(out + n, 32 - n, ".%06dZ", (int)(rest / 1000));
 }
