@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/cel/check.h"
 
-static int mismatch(const struct tg_cel_node *node, enum tg_cel_type left, enum tg_cel_type right, struct tg_error *err)
+static int mismatch(const struct tg_cel_node *node, enum tg_cel_type left, enum tg_cel_type right,
+                    struct tg_error *err)
 {
-    return tg_error_set(err, TG_INVALID_ARGUMENT, "column %zu: '%s' has no meaning between %s and %s", node->column,
+    return tg_error_set(err, TG_INVALID_ARGUMENT,
+                        "column %zu: '%s' has no meaning between %s and %s", node->column,
                         tg_cel_op_name(node->op), tg_cel_type_name(left), tg_cel_type_name(right));
 }
 
@@ -21,7 +23,8 @@ static bool equal_types(enum tg_cel_type left, enum tg_cel_type right)
 /* < <= > >= are there for bool, string and the numbers, among which they may be mixed. */
 static bool ordered_types(enum tg_cel_type left, enum tg_cel_type right)
 {
-    if (left == TG_CEL_QUANTITY || left == TG_CEL_SEMVER || right == TG_CEL_QUANTITY || right == TG_CEL_SEMVER)
+    if (left == TG_CEL_QUANTITY || left == TG_CEL_SEMVER || right == TG_CEL_QUANTITY ||
+        right == TG_CEL_SEMVER)
         return false;
     return equal_types(left, right) || (is_number(left) && is_number(right));
 }
@@ -50,8 +53,8 @@ static int check_truth(struct tg_cel_node *node, struct tg_error *err)
     node->type = TG_CEL_BOOL;
     for (const struct tg_cel_node *c = node->first; c != NULL; c = c->next) {
         if (c->type != TG_CEL_BOOL && c->type != TG_CEL_DYN)
-            return tg_error_set(err, TG_INVALID_ARGUMENT, "column %zu: '%s' takes bool, not %s", c->column,
-                                tg_cel_op_name(node->op), tg_cel_type_name(c->type));
+            return tg_error_set(err, TG_INVALID_ARGUMENT, "column %zu: '%s' takes bool, not %s",
+                                c->column, tg_cel_op_name(node->op), tg_cel_type_name(c->type));
     }
     return 0;
 }
@@ -87,7 +90,8 @@ static int check_node(struct tg_cel_node *node, struct tg_error *err)
         return check_pair(node, equal_types, TG_CEL_BOOL, err);
     if (node->op <= TG_CEL_GREATER_EQUAL)
         return check_pair(node, ordered_types, TG_CEL_BOOL, err);
-    return check_pair(node, method_types, node->op == TG_CEL_COMPARE_TO ? TG_CEL_INT : TG_CEL_BOOL, err);
+    return check_pair(node, method_types, node->op == TG_CEL_COMPARE_TO ? TG_CEL_INT : TG_CEL_BOOL,
+                      err);
 }
 
 int tg_cel_check(struct tg_cel_node *root, struct tg_error *err)

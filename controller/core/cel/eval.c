@@ -20,17 +20,19 @@ static struct tg_cel_value truth(bool value)
     return (struct tg_cel_value){.type = TG_CEL_BOOL, .boolean = value};
 }
 
-static int no_overload(const struct tg_cel_node *node, const struct tg_cel_value *value, struct tg_error *err)
+static int no_overload(const struct tg_cel_node *node, const struct tg_cel_value *value,
+                       struct tg_error *err)
 {
-    return tg_error_set(err, TG_FAILED_PRECONDITION, "column %zu: no such overload: '%s' on %s", node->column,
-                        tg_cel_op_name(node->op), tg_cel_type_name(value->type));
+    return tg_error_set(err, TG_FAILED_PRECONDITION, "column %zu: no such overload: '%s' on %s",
+                        node->column, tg_cel_op_name(node->op), tg_cel_type_name(value->type));
 }
 
 static int no_key(const struct tg_cel_node *node, struct tg_error *err)
 {
     return tg_error_set(err, TG_FAILED_PRECONDITION,
-                        "column %zu: no such key: %s; guard it with '\"%s\" in %s[\"%s\"] && ...'", node->column,
-                        node->name, node->name, tg_cel_op_name(node->op), node->domain);
+                        "column %zu: no such key: %s; guard it with '\"%s\" in %s[\"%s\"] && ...'",
+                        node->column, node->name, node->name, tg_cel_op_name(node->op),
+                        node->domain);
 }
 
 /* Is this key domain/name? A key without a domain belongs to the driver's. */
@@ -41,11 +43,13 @@ static bool key_is(const char *key, const char *driver, const char *domain, cons
 
     if (slash == NULL)
         return tg_streq(driver, domain) && (name == NULL || strcmp(key, name) == 0);
-    return strlen(domain) == n && memcmp(key, domain, n) == 0 && (name == NULL || strcmp(slash + 1, name) == 0);
+    return strlen(domain) == n && memcmp(key, domain, n) == 0 &&
+           (name == NULL || strcmp(slash + 1, name) == 0);
 }
 
 /* name NULL: any of the domain. The qualified spelling wins over the short one. */
-static const struct tg_device_attribute *find_attribute(const struct context *on, const char *domain, const char *name)
+static const struct tg_device_attribute *find_attribute(const struct context *on,
+                                                        const char *domain, const char *name)
 {
     const struct tg_device_attribute *found = NULL;
 
@@ -60,7 +64,8 @@ static const struct tg_device_attribute *find_attribute(const struct context *on
     return found;
 }
 
-static const struct tg_device_capacity *find_capacity(const struct context *on, const char *domain, const char *name)
+static const struct tg_device_capacity *find_capacity(const struct context *on, const char *domain,
+                                                      const char *name)
 {
     const struct tg_device_capacity *found = NULL;
 
@@ -78,11 +83,12 @@ static const struct tg_device_capacity *find_capacity(const struct context *on, 
 /* The attribute that every device has under Tangram, and that no slice can publish. */
 static bool granted(const char *domain, const char *name)
 {
-    return strcmp(domain, TG_GUARD_DOMAIN) == 0 && (name == NULL || strcmp(name, TG_GUARD_ATTRIBUTE) == 0);
+    return strcmp(domain, TG_GUARD_DOMAIN) == 0 &&
+           (name == NULL || strcmp(name, TG_GUARD_ATTRIBUTE) == 0);
 }
 
-static int eval_attribute(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret,
-                          struct tg_error *err)
+static int eval_attribute(const struct tg_cel_node *node, const struct context *on,
+                          struct tg_cel_value *ret, struct tg_error *err)
 {
     const struct tg_device_attribute *a;
     struct tg_error cause = TG_ERROR_INIT;
@@ -103,14 +109,15 @@ static int eval_attribute(const struct tg_cel_node *node, const struct context *
     } else {
         ret->type = TG_CEL_SEMVER;
         if (a->version == NULL || tg_semver_parse(a->version, &ret->semver, &cause) < 0)
-            return tg_error_set(err, TG_FAILED_PRECONDITION, "column %zu: %s has an unsupported value", node->column,
+            return tg_error_set(err, TG_FAILED_PRECONDITION,
+                                "column %zu: %s has an unsupported value", node->column,
                                 node->name);
     }
     return 0;
 }
 
-static int eval_capacity(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret,
-                         struct tg_error *err)
+static int eval_capacity(const struct tg_cel_node *node, const struct context *on,
+                         struct tg_cel_value *ret, struct tg_error *err)
 {
     const struct tg_device_capacity *c = find_capacity(on, node->domain, node->name);
     struct tg_error cause = TG_ERROR_INIT;
@@ -119,23 +126,26 @@ static int eval_capacity(const struct tg_cel_node *node, const struct context *o
         return no_key(node, err);
     ret->type = TG_CEL_QUANTITY;
     if (c->value == NULL || tg_quantity_parse(c->value, &ret->quantity, &cause) < 0)
-        return tg_error_set(err, TG_FAILED_PRECONDITION, "column %zu: %s is no quantity", node->column, node->name);
+        return tg_error_set(err, TG_FAILED_PRECONDITION, "column %zu: %s is no quantity",
+                            node->column, node->name);
     return 0;
 }
 
-static int eval_presence(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret)
+static int eval_presence(const struct tg_cel_node *node, const struct context *on,
+                         struct tg_cel_value *ret)
 {
     bool capacity = node->op == TG_CEL_HAS_CAPACITY || node->op == TG_CEL_HAS_CAPACITY_DOMAIN;
 
     if (capacity)
         *ret = truth(find_capacity(on, node->domain, node->name) != NULL);
     else
-        *ret = truth(granted(node->domain, node->name) || find_attribute(on, node->domain, node->name) != NULL);
+        *ret = truth(granted(node->domain, node->name) ||
+                     find_attribute(on, node->domain, node->name) != NULL);
     return 0;
 }
 
-static int eval_not(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret,
-                    struct tg_error *err)
+static int eval_not(const struct tg_cel_node *node, const struct context *on,
+                    struct tg_cel_value *ret, struct tg_error *err)
 {
     int rc = eval(node->first, on, ret, err);
 
@@ -147,9 +157,10 @@ static int eval_not(const struct tg_cel_node *node, const struct context *on, st
     return 0;
 }
 
-/* One operand that decides (false for &&, true for ||) decides, whatever errors stand beside it; else the first error. */
-static int eval_chain(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret,
-                      struct tg_error *err)
+/* One operand that decides (false for &&, true for ||) decides, whatever errors stand beside it;
+ * else the first error. */
+static int eval_chain(const struct tg_cel_node *node, const struct context *on,
+                      struct tg_cel_value *ret, struct tg_error *err)
 {
     bool deciding = node->op == TG_CEL_OR;
     struct tg_error first = TG_ERROR_INIT;
@@ -182,9 +193,10 @@ static bool is_number(const struct tg_cel_value *v)
     return v->type == TG_CEL_INT || v->type == TG_CEL_UINT || v->type == TG_CEL_DOUBLE;
 }
 
-/* Values of different types are unequal, but a quantity or a version on the left knows only its own kind. */
-static int eval_equal(const struct tg_cel_node *node, const struct tg_cel_value *a, const struct tg_cel_value *b,
-                      bool *ret, struct tg_error *err)
+/* Values of different types are unequal, but a quantity or a version on the left knows only its own
+ * kind. */
+static int eval_equal(const struct tg_cel_node *node, const struct tg_cel_value *a,
+                      const struct tg_cel_value *b, bool *ret, struct tg_error *err)
 {
     bool unordered = false;
 
@@ -194,7 +206,8 @@ static int eval_equal(const struct tg_cel_node *node, const struct tg_cel_value 
         return 0;
     }
     if (a->type != b->type)
-        return a->type == TG_CEL_QUANTITY || a->type == TG_CEL_SEMVER ? no_overload(node, b, err) : 0;
+        return a->type == TG_CEL_QUANTITY || a->type == TG_CEL_SEMVER ? no_overload(node, b, err)
+                                                                      : 0;
     if (a->type == TG_CEL_BOOL)
         *ret = a->boolean == b->boolean;
     else if (a->type == TG_CEL_STRING)
@@ -206,8 +219,8 @@ static int eval_equal(const struct tg_cel_node *node, const struct tg_cel_value 
     return 0;
 }
 
-static int eval_order(const struct tg_cel_node *node, const struct tg_cel_value *a, const struct tg_cel_value *b,
-                      bool *ret, struct tg_error *err)
+static int eval_order(const struct tg_cel_node *node, const struct tg_cel_value *a,
+                      const struct tg_cel_value *b, bool *ret, struct tg_error *err)
 {
     bool unordered = false;
     int order = 0;
@@ -232,8 +245,8 @@ static int eval_order(const struct tg_cel_node *node, const struct tg_cel_value 
     return 0;
 }
 
-static int eval_method(const struct tg_cel_node *node, const struct tg_cel_value *a, const struct tg_cel_value *b,
-                       struct tg_cel_value *ret, struct tg_error *err)
+static int eval_method(const struct tg_cel_node *node, const struct tg_cel_value *a,
+                       const struct tg_cel_value *b, struct tg_cel_value *ret, struct tg_error *err)
 {
     int order = 0;
 
@@ -250,8 +263,8 @@ static int eval_method(const struct tg_cel_node *node, const struct tg_cel_value
     return 0;
 }
 
-static int eval_pair(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret,
-                     struct tg_error *err)
+static int eval_pair(const struct tg_cel_node *node, const struct context *on,
+                     struct tg_cel_value *ret, struct tg_error *err)
 {
     struct tg_cel_value a, b;
     bool result = false;

@@ -20,14 +20,17 @@ size_t tg_cel_column(const char *source, size_t offset)
     return column;
 }
 
-void tg_cel_lexer_init(struct tg_cel_lexer *lexer, const char *source, size_t length, struct tg_arena *arena)
+void tg_cel_lexer_init(struct tg_cel_lexer *lexer, const char *source, size_t length,
+                       struct tg_arena *arena)
 {
     *lexer = (struct tg_cel_lexer){.source = source, .length = length, .arena = arena};
 }
 
-static int fail(const struct tg_cel_lexer *lexer, size_t offset, const char *what, struct tg_error *err)
+static int fail(const struct tg_cel_lexer *lexer, size_t offset, const char *what,
+                struct tg_error *err)
 {
-    return tg_error_set(err, TG_INVALID_ARGUMENT, "column %zu: %s", tg_cel_column(lexer->source, offset), what);
+    return tg_error_set(err, TG_INVALID_ARGUMENT, "column %zu: %s",
+                        tg_cel_column(lexer->source, offset), what);
 }
 
 static char peek(const struct tg_cel_lexer *lexer, size_t ahead)
@@ -99,8 +102,8 @@ static size_t put_code_point(char *out, uint32_t c)
 static const struct {
     char escape, meaning;
 } simple_escapes[] = {
-    {'a', '\a'}, {'b', '\b'}, {'f', '\f'}, {'n', '\n'},  {'r', '\r'}, {'t', '\t'},
-    {'v', '\v'}, {'\\', '\\'}, {'?', '?'}, {'"', '"'}, {'\'', '\''}, {'`', '`'},
+    {'a', '\a'}, {'b', '\b'},  {'f', '\f'}, {'n', '\n'}, {'r', '\r'},  {'t', '\t'},
+    {'v', '\v'}, {'\\', '\\'}, {'?', '?'},  {'"', '"'},  {'\'', '\''}, {'`', '`'},
 };
 
 /* How many digits of which base follow \x \u \U and \0..\3. */
@@ -116,7 +119,8 @@ static const struct {
     {"0123", 8, 3, true},
 };
 
-static int numeric_escape(struct tg_cel_lexer *lexer, size_t start, char *out, size_t *used, struct tg_error *err)
+static int numeric_escape(struct tg_cel_lexer *lexer, size_t start, char *out, size_t *used,
+                          struct tg_error *err)
 {
     char lead = peek(lexer, 0);
 
@@ -138,9 +142,10 @@ static int numeric_escape(struct tg_cel_lexer *lexer, size_t start, char *out, s
         if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
             return fail(lexer, start, "an escape sequence names no Unicode character", err);
         if (code == 0)
-            return tg_error_set(err, TG_UNIMPLEMENTED,
-                                "column %zu: NUL characters in strings are not supported in this version",
-                                tg_cel_column(lexer->source, start));
+            return tg_error_set(
+                err, TG_UNIMPLEMENTED,
+                "column %zu: NUL characters in strings are not supported in this version",
+                tg_cel_column(lexer->source, start));
         *used += put_code_point(out + *used, code);
         return 0;
     }
@@ -162,8 +167,8 @@ static int escape(struct tg_cel_lexer *lexer, char *out, size_t *used, struct tg
     return numeric_escape(lexer, start, out, used, err);
 }
 
-/* Room for a decoded string and its NUL. An escape is never shorter than what it stands for, and the quotes make room for the
- * NUL: all strings of a source together fit into its length. */
+/* Room for a decoded string and its NUL. An escape is never shorter than what it stands for, and
+ * the quotes make room for the NUL: all strings of a source together fit into its length. */
 static char *string_room(struct tg_cel_lexer *lexer)
 {
     if (lexer->pool == NULL)
@@ -172,7 +177,8 @@ static char *string_room(struct tg_cel_lexer *lexer)
 }
 
 /* at stands on the opening quote. */
-static int lex_string(struct tg_cel_lexer *lexer, bool raw, struct tg_cel_token *ret, struct tg_error *err)
+static int lex_string(struct tg_cel_lexer *lexer, bool raw, struct tg_cel_token *ret,
+                      struct tg_error *err)
 {
     size_t start = lexer->at;
     char quote = peek(lexer, 0);
@@ -181,7 +187,8 @@ static int lex_string(struct tg_cel_lexer *lexer, bool raw, struct tg_cel_token 
     size_t used = 0;
 
     if (out == NULL)
-        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the selector needs more memory than its budget");
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "the selector needs more memory than its budget");
     lexer->at += quotes;
     while (lexer->at < lexer->length) {
         char c = peek(lexer, 0);
@@ -208,7 +215,8 @@ static int lex_string(struct tg_cel_lexer *lexer, bool raw, struct tg_cel_token 
     return fail(lexer, start, "a string is not closed", err);
 }
 
-static int lex_double(struct tg_cel_lexer *lexer, size_t start, struct tg_cel_token *ret, struct tg_error *err)
+static int lex_double(struct tg_cel_lexer *lexer, size_t start, struct tg_cel_token *ret,
+                      struct tg_error *err)
 {
     char copy[64];
     size_t n = lexer->at - start;
@@ -225,7 +233,8 @@ static int lex_double(struct tg_cel_lexer *lexer, size_t start, struct tg_cel_to
     return 0;
 }
 
-static int lex_hex(struct tg_cel_lexer *lexer, size_t start, struct tg_cel_token *ret, struct tg_error *err)
+static int lex_hex(struct tg_cel_lexer *lexer, size_t start, struct tg_cel_token *ret,
+                   struct tg_error *err)
 {
     size_t digits = 0;
 
@@ -339,15 +348,18 @@ static int lex_word(struct tg_cel_lexer *lexer, struct tg_cel_token *ret, struct
 }
 
 /* Longer ones first. */
-static const char *const punctuation[] = {"==", "!=", "<=", ">=", "&&", "||", "(", ")", "[", "]", "{", "}",
-                                          ".",  ",",  "!",  "?",  ":",  "+",  "-", "*", "/", "%", "<", ">"};
+static const char *const punctuation[] = {"==", "!=", "<=", ">=", "&&", "||", "(", ")",
+                                          "[",  "]",  "{",  "}",  ".",  ",",  "!", "?",
+                                          ":",  "+",  "-",  "*",  "/",  "%",  "<", ">"};
 
-static int lex_punctuation(struct tg_cel_lexer *lexer, struct tg_cel_token *ret, struct tg_error *err)
+static int lex_punctuation(struct tg_cel_lexer *lexer, struct tg_cel_token *ret,
+                           struct tg_error *err)
 {
     for (size_t i = 0; i < TG_ARRAY_SIZE(punctuation); i++) {
         size_t n = strlen(punctuation[i]);
 
-        if (lexer->length - lexer->at >= n && memcmp(lexer->source + lexer->at, punctuation[i], n) == 0) {
+        if (lexer->length - lexer->at >= n &&
+            memcmp(lexer->source + lexer->at, punctuation[i], n) == 0) {
             ret->kind = TG_CEL_TOKEN_PUNCTUATION;
             lexer->at += n;
             return 0;

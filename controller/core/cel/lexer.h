@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of CEL: the whole lexical grammar, so that what the parser refuses is quoted as it stands. */
+/* Tokens of CEL: the whole lexical grammar, so that what the parser refuses is quoted as it stands.
+ */
 #ifndef TG_CORE_CEL_LEXER_H
 #define TG_CORE_CEL_LEXER_H
 
@@ -37,8 +38,10 @@ struct tg_cel_lexer {
 };
 
 /* source must be valid UTF-8. */
-void tg_cel_lexer_init(struct tg_cel_lexer *lexer, const char *source, size_t length, struct tg_arena *arena);
-/* TG_INVALID_ARGUMENT: no token of CEL; TG_UNIMPLEMENTED: one outside the subset (bytes, NUL in strings). */
+void tg_cel_lexer_init(struct tg_cel_lexer *lexer, const char *source, size_t length,
+                       struct tg_arena *arena);
+/* TG_INVALID_ARGUMENT: no token of CEL; TG_UNIMPLEMENTED: one outside the subset (bytes, NUL in
+ * strings). */
 int tg_cel_lexer_next(struct tg_cel_lexer *lexer, struct tg_cel_token *ret, struct tg_error *err);
 /* The column (in characters, from 1) of a byte offset. */
 size_t tg_cel_column(const char *source, size_t offset);

@@ -2,8 +2,9 @@
 #include "controller/core/cel/node.h"
 
 static const char *const type_names[] = {
-    [TG_CEL_BOOL] = "bool",     [TG_CEL_INT] = "int",           [TG_CEL_UINT] = "uint",
-    [TG_CEL_DOUBLE] = "double", [TG_CEL_STRING] = "string",     [TG_CEL_QUANTITY] = "quantity",
+    [TG_CEL_BOOL] = "bool",     [TG_CEL_INT] = "int",
+    [TG_CEL_UINT] = "uint",     [TG_CEL_DOUBLE] = "double",
+    [TG_CEL_STRING] = "string", [TG_CEL_QUANTITY] = "quantity",
     [TG_CEL_SEMVER] = "semver", [TG_CEL_DYN] = "attribute value",
 };
 

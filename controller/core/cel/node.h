@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of a compiled selector: folders-private to cel. AND and OR hold any number of operands, so that the
- * depth of the tree is the depth of the text's parentheses and never the length of a chain.
+ * The tree of a compiled selector: folders-private to cel. AND and OR hold any number of operands,
+ * so that the depth of the tree is the depth of the text's parentheses and never the length of a
+ * chain.
  */
 #ifndef TG_CORE_CEL_NODE_H
 #define TG_CORE_CEL_NODE_H
@@ -44,11 +45,12 @@ struct tg_cel_value {
 
 enum tg_cel_op {
     TG_CEL_LITERAL,
-    TG_CEL_DRIVER,               /* device.driver */
-    TG_CEL_ATTRIBUTE,            /* device.attributes[domain].name */
-    TG_CEL_CAPACITY,             /* device.capacity[domain].name */
-    TG_CEL_HAS_ATTRIBUTE,        /* name in device.attributes[domain], has(device.attributes[domain].name) */
-    TG_CEL_HAS_CAPACITY,         /* the same of device.capacity */
+    TG_CEL_DRIVER,        /* device.driver */
+    TG_CEL_ATTRIBUTE,     /* device.attributes[domain].name */
+    TG_CEL_CAPACITY,      /* device.capacity[domain].name */
+    TG_CEL_HAS_ATTRIBUTE, /* name in device.attributes[domain], has(device.attributes[domain].name)
+                           */
+    TG_CEL_HAS_CAPACITY,  /* the same of device.capacity */
     TG_CEL_HAS_ATTRIBUTE_DOMAIN, /* domain in device.attributes */
     TG_CEL_HAS_CAPACITY_DOMAIN,  /* domain in device.capacity */
     TG_CEL_NOT,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparison of int, uint and double with each other (the language definition's "cross-type numeric comparisons"). */
+/* Comparison of int, uint and double with each other (the language definition's "cross-type numeric
+ * comparisons"). */
 #include "controller/core/cel/eval.h"
 
 #define TWO_TO_63 9223372036854775808.0
@@ -62,7 +63,8 @@ static int compare_with_double(double a, const struct tg_cel_value *b)
     return compare_doubles(a, b->real);
 }
 
-int tg_cel_compare_numbers(const struct tg_cel_value *a, const struct tg_cel_value *b, bool *ret_unordered)
+int tg_cel_compare_numbers(const struct tg_cel_value *a, const struct tg_cel_value *b,
+                           bool *ret_unordered)
 {
     *ret_unordered = (a->type == TG_CEL_DOUBLE && __builtin_isnan(a->real)) ||
                      (b->type == TG_CEL_DOUBLE && __builtin_isnan(b->real));

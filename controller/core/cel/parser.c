@@ -29,8 +29,8 @@ static bool is(const struct parser *p, const char *text)
 {
     const struct tg_cel_token *t = &p->token;
 
-    return (t->kind == TG_CEL_TOKEN_PUNCTUATION || t->kind == TG_CEL_TOKEN_IDENT) && strlen(text) == t->length &&
-           memcmp(p->lexer.source + t->offset, text, t->length) == 0;
+    return (t->kind == TG_CEL_TOKEN_PUNCTUATION || t->kind == TG_CEL_TOKEN_IDENT) &&
+           strlen(text) == t->length && memcmp(p->lexer.source + t->offset, text, t->length) == 0;
 }
 
 static int advance(struct parser *p)
@@ -38,7 +38,8 @@ static int advance(struct parser *p)
     return tg_cel_lexer_next(&p->lexer, &p->token, p->err);
 }
 
-static int fail(const struct parser *p, enum tg_code code, const struct tg_cel_token *at, const char *what)
+static int fail(const struct parser *p, enum tg_code code, const struct tg_cel_token *at,
+                const char *what)
 {
     const char *source = p->lexer.source;
 
@@ -78,11 +79,13 @@ static int expect(struct parser *p, const char *text, const char *wanted)
     return is(p, text) ? advance(p) : unexpected(p, wanted);
 }
 
-static int new_node(struct parser *p, enum tg_cel_op op, const struct tg_cel_token *at, struct tg_cel_node **ret)
+static int new_node(struct parser *p, enum tg_cel_op op, const struct tg_cel_token *at,
+                    struct tg_cel_node **ret)
 {
     *ret = tg_arena_alloc(p->arena, sizeof(**ret));
     if (*ret == NULL)
-        return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED, "the selector needs more memory than its budget");
+        return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED,
+                            "the selector needs more memory than its budget");
     (*ret)->op = op;
     (*ret)->depth = 1;
     (*ret)->column = tg_cel_column(p->lexer.source, at->offset);
@@ -91,12 +94,14 @@ static int new_node(struct parser *p, enum tg_cel_op op, const struct tg_cel_tok
 
 static int too_deep(const struct parser *p)
 {
-    return tg_error_set(p->err, TG_UNIMPLEMENTED,
-                        "column %zu: nested more than %u deep, which is not supported in this version",
-                        tg_cel_column(p->lexer.source, p->token.offset), TG_CEL_MAX_DEPTH);
+    return tg_error_set(
+        p->err, TG_UNIMPLEMENTED,
+        "column %zu: nested more than %u deep, which is not supported in this version",
+        tg_cel_column(p->lexer.source, p->token.offset), TG_CEL_MAX_DEPTH);
 }
 
-static int adopt(const struct parser *p, struct tg_cel_node *parent, struct tg_cel_node *last, struct tg_cel_node *child)
+static int adopt(const struct parser *p, struct tg_cel_node *parent, struct tg_cel_node *last,
+                 struct tg_cel_node *child)
 {
     if (last == NULL)
         parent->first = child;
@@ -107,8 +112,8 @@ static int adopt(const struct parser *p, struct tg_cel_node *parent, struct tg_c
     return parent->depth > TG_CEL_MAX_DEPTH ? too_deep(p) : 0;
 }
 
-static int new_pair(struct parser *p, enum tg_cel_op op, const struct tg_cel_token *at, struct tg_cel_node *left,
-                    struct tg_cel_node *right, struct tg_cel_node **ret)
+static int new_pair(struct parser *p, enum tg_cel_op op, const struct tg_cel_token *at,
+                    struct tg_cel_node *left, struct tg_cel_node *right, struct tg_cel_node **ret)
 {
     int rc = new_node(p, op, at, ret);
 
@@ -132,7 +137,8 @@ static int parse_step(struct parser *p, const char **ret_key, bool *ret_dotted)
         return unexpected(p, "a key is expected");
     if (!*ret_dotted) {
         if (p->token.kind != TG_CEL_TOKEN_STRING)
-            return fail(p, TG_UNIMPLEMENTED, &p->token, "only a string literal may stand here in this version");
+            return fail(p, TG_UNIMPLEMENTED, &p->token,
+                        "only a string literal may stand here in this version");
         *ret_key = p->token.string;
         rc = advance(p);
         return rc < 0 ? rc : expect(p, "]", "']' is expected");
@@ -143,10 +149,12 @@ static int parse_step(struct parser *p, const char **ret_key, bool *ret_dotted)
 
     *ret_key = tg_arena_strndup(p->arena, p->lexer.source + name.offset, name.length);
     if (*ret_key == NULL)
-        return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED, "the selector needs more memory than its budget");
+        return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED,
+                            "the selector needs more memory than its budget");
     rc = advance(p);
     if (rc == 0 && is(p, "("))
-        return fail(p, TG_UNIMPLEMENTED, &name, "this function is not supported on a map in this version");
+        return fail(p, TG_UNIMPLEMENTED, &name,
+                    "this function is not supported on a map in this version");
     return rc;
 }
 
@@ -176,7 +184,8 @@ static int parse_device(struct parser *p, struct path *ret, bool *ret_driver)
     return rc;
 }
 
-static int parse_device_value(struct parser *p, const struct tg_cel_token *at, struct tg_cel_node **ret)
+static int parse_device_value(struct parser *p, const struct tg_cel_token *at,
+                              struct tg_cel_node **ret)
 {
     struct path path;
     bool driver;
@@ -187,8 +196,9 @@ static int parse_device_value(struct parser *p, const struct tg_cel_token *at, s
     if (driver)
         return new_node(p, TG_CEL_DRIVER, at, ret);
     if (path.level < 2)
-        return fail(p, TG_UNIMPLEMENTED, at,
-                    "a whole map as a value is not supported in this version; name domain and attribute");
+        return fail(
+            p, TG_UNIMPLEMENTED, at,
+            "a whole map as a value is not supported in this version; name domain and attribute");
     rc = new_node(p, path.capacity ? TG_CEL_CAPACITY : TG_CEL_ATTRIBUTE, at, ret);
     if (rc == 0) {
         (*ret)->domain = path.domain;
@@ -197,8 +207,8 @@ static int parse_device_value(struct parser *p, const struct tg_cel_token *at, s
     return rc;
 }
 
-static int new_presence(struct parser *p, const struct path *path, const char *key, const struct tg_cel_token *at,
-                        struct tg_cel_node **ret)
+static int new_presence(struct parser *p, const struct path *path, const char *key,
+                        const struct tg_cel_token *at, struct tg_cel_node **ret)
 {
     static const enum tg_cel_op ops[2][2] = {
         {TG_CEL_HAS_ATTRIBUTE_DOMAIN, TG_CEL_HAS_CAPACITY_DOMAIN},
@@ -235,7 +245,8 @@ static int parse_in(struct parser *p, const struct tg_cel_token *at, const struc
     if (path.level == 2)
         return fail(p, TG_UNIMPLEMENTED, at, "list attributes are not supported in this version");
     if (left->op != TG_CEL_LITERAL)
-        return fail(p, TG_UNIMPLEMENTED, at, "only a string literal may precede 'in' in this version");
+        return fail(p, TG_UNIMPLEMENTED, at,
+                    "only a string literal may precede 'in' in this version");
     if (left->value.type != TG_CEL_STRING)
         return fail(p, TG_INVALID_ARGUMENT, at, "the keys of this map are strings");
     return new_presence(p, &path, left->value.string, at, ret);
@@ -251,12 +262,14 @@ static int parse_has(struct parser *p, const struct tg_cel_token *at, struct tg_
     if (rc < 0)
         return rc;
     if (!is(p, "device"))
-        return fail(p, TG_UNIMPLEMENTED, at, "only has(device.attributes[\"domain\"].name) is supported in this version");
+        return fail(p, TG_UNIMPLEMENTED, at,
+                    "only has(device.attributes[\"domain\"].name) is supported in this version");
     rc = advance(p);
     if (rc == 0)
         rc = parse_device(p, &path, &driver);
     if (rc == 0 && !driver && path.level < 2)
-        return fail(p, TG_UNIMPLEMENTED, at, "only has(device.attributes[\"domain\"].name) is supported in this version");
+        return fail(p, TG_UNIMPLEMENTED, at,
+                    "only has(device.attributes[\"domain\"].name) is supported in this version");
     if (rc == 0 && !driver && !path.dotted)
         return fail(p, TG_INVALID_ARGUMENT, at, "has() takes a selection with a dot, not an index");
     if (rc == 0)
@@ -268,7 +281,8 @@ static int parse_has(struct parser *p, const struct tg_cel_token *at, struct tg_
     return new_presence(p, &path, path.name, at, ret);
 }
 
-static int constant_quantity(struct parser *p, const struct tg_cel_token *text, struct tg_cel_value *ret)
+static int constant_quantity(struct parser *p, const struct tg_cel_token *text,
+                             struct tg_cel_value *ret)
 {
     struct tg_error cause = TG_ERROR_INIT;
 
@@ -278,7 +292,8 @@ static int constant_quantity(struct parser *p, const struct tg_cel_token *text, 
     return 0;
 }
 
-static int constant_semver(struct parser *p, const struct tg_cel_token *text, struct tg_cel_value *ret)
+static int constant_semver(struct parser *p, const struct tg_cel_token *text,
+                           struct tg_cel_value *ret)
 {
     struct tg_error cause = TG_ERROR_INIT;
 
@@ -296,8 +311,10 @@ static const struct {
     {"semver", constant_semver},
 };
 
-/* After quantity or semver: ("text"). A text that does not parse fails here rather than at each device: it can never be meant. */
-static int parse_constructor(struct parser *p, size_t which, const struct tg_cel_token *at, struct tg_cel_node **ret)
+/* After quantity or semver: ("text"). A text that does not parse fails here rather than at each
+ * device: it can never be meant. */
+static int parse_constructor(struct parser *p, size_t which, const struct tg_cel_token *at,
+                             struct tg_cel_node **ret)
 {
     struct tg_cel_token text;
     int rc = expect(p, "(", "'(' is expected");
@@ -306,7 +323,8 @@ static int parse_constructor(struct parser *p, size_t which, const struct tg_cel
         return rc;
     text = p->token;
     if (text.kind != TG_CEL_TOKEN_STRING)
-        return fail(p, TG_UNIMPLEMENTED, at, "only a string literal as its argument is supported in this version");
+        return fail(p, TG_UNIMPLEMENTED, at,
+                    "only a string literal as its argument is supported in this version");
     rc = advance(p);
     if (rc == 0 && is(p, ","))
         return fail(p, TG_UNIMPLEMENTED, at, "a second argument is not supported in this version");
@@ -351,7 +369,8 @@ static int parse_word(struct parser *p, struct tg_cel_node **ret)
     return fail(p, TG_INVALID_ARGUMENT, &word, "an unknown name; a selector knows only 'device'");
 }
 
-static int integer_value(struct parser *p, bool negative, const struct tg_cel_token *number, struct tg_cel_value *ret)
+static int integer_value(struct parser *p, bool negative, const struct tg_cel_token *number,
+                         struct tg_cel_value *ret)
 {
     uint64_t limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
 
@@ -373,7 +392,8 @@ static int parse_number(struct parser *p, bool negative, struct tg_cel_node **re
     if (number.kind == TG_CEL_TOKEN_INT)
         rc = integer_value(p, negative, &number, &(*ret)->value);
     else if (number.kind == TG_CEL_TOKEN_DOUBLE)
-        (*ret)->value = (struct tg_cel_value){.type = TG_CEL_DOUBLE, .real = negative ? -number.real : number.real};
+        (*ret)->value = (struct tg_cel_value){.type = TG_CEL_DOUBLE,
+                                              .real = negative ? -number.real : number.real};
     else if (negative)
         return fail(p, TG_INVALID_ARGUMENT, &number, "a uint has no sign");
     else
@@ -452,11 +472,13 @@ static int parse_member(struct parser *p, struct tg_cel_node **ret)
             rc = parse_method(p, receiver, ret);
     }
     if (rc == 0 && is(p, "["))
-        return fail(p, TG_UNIMPLEMENTED, &p->token, "indexing is not supported here in this version");
+        return fail(p, TG_UNIMPLEMENTED, &p->token,
+                    "indexing is not supported here in this version");
     return rc;
 }
 
-/* Any number of '!', or one '-' before a number literal. A chain of '!' is one node (with the parity as its value). */
+/* Any number of '!', or one '-' before a number literal. A chain of '!' is one node (with the
+ * parity as its value). */
 static int parse_unary(struct parser *p, struct tg_cel_node **ret)
 {
     struct tg_cel_token at = p->token;
@@ -468,8 +490,9 @@ static int parse_unary(struct parser *p, struct tg_cel_node **ret)
         rc = advance(p);
         if (rc < 0)
             return rc;
-        return is_number(p) ? parse_number(p, true, ret)
-                            : fail(p, TG_UNIMPLEMENTED, &at, "arithmetic is not supported in this version");
+        return is_number(p)
+                   ? parse_number(p, true, ret)
+                   : fail(p, TG_UNIMPLEMENTED, &at, "arithmetic is not supported in this version");
     }
     if (!is(p, "!"))
         return parse_member(p, ret);
@@ -487,8 +510,9 @@ static int parse_unary(struct parser *p, struct tg_cel_node **ret)
     return adopt(p, *ret, NULL, operand);
 }
 
-static const enum tg_cel_op relations[] = {TG_CEL_EQUAL,      TG_CEL_NOT_EQUAL, TG_CEL_LESS,
-                                           TG_CEL_LESS_EQUAL, TG_CEL_GREATER,   TG_CEL_GREATER_EQUAL};
+static const enum tg_cel_op relations[] = {TG_CEL_EQUAL,   TG_CEL_NOT_EQUAL,
+                                           TG_CEL_LESS,    TG_CEL_LESS_EQUAL,
+                                           TG_CEL_GREATER, TG_CEL_GREATER_EQUAL};
 
 static int parse_relation(struct parser *p, struct tg_cel_node **ret)
 {
@@ -519,7 +543,8 @@ static int parse_relation(struct parser *p, struct tg_cel_node **ret)
 }
 
 /* One level of && or ||: a single operand stays as it is, more become one node. */
-static int parse_chain(struct parser *p, enum tg_cel_op op, int (*operand)(struct parser *, struct tg_cel_node **),
+static int parse_chain(struct parser *p, enum tg_cel_op op,
+                       int (*operand)(struct parser *, struct tg_cel_node **),
                        struct tg_cel_node **ret)
 {
     struct tg_cel_node *last, *chain;
@@ -564,7 +589,8 @@ static int parse_expression(struct parser *p, struct tg_cel_node **ret)
     return rc;
 }
 
-int tg_cel_parse(const char *source, struct tg_arena *arena, struct tg_cel_node **ret, struct tg_error *err)
+int tg_cel_parse(const char *source, struct tg_arena *arena, struct tg_cel_node **ret,
+                 struct tg_error *err)
 {
     size_t length = strlen(source);
     struct tg_error own = TG_ERROR_INIT;

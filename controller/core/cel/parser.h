@@ -7,7 +7,9 @@
 #include "api/runtime/base/error.h"
 #include "controller/core/cel/node.h"
 
-/* TG_INVALID_ARGUMENT: not CEL; TG_UNIMPLEMENTED: CEL outside the subset, quoted with its column. Types are not checked yet. */
-int tg_cel_parse(const char *source, struct tg_arena *arena, struct tg_cel_node **ret, struct tg_error *err);
+/* TG_INVALID_ARGUMENT: not CEL; TG_UNIMPLEMENTED: CEL outside the subset, quoted with its column.
+ * Types are not checked yet. */
+int tg_cel_parse(const char *source, struct tg_arena *arena, struct tg_cel_node **ret,
+                 struct tg_error *err);
 
 #endif

@@ -10,14 +10,16 @@ struct tg_selector {
     const struct tg_cel_node *root;
 };
 
-int tg_selector_compile(const char *expression, struct tg_arena *arena, struct tg_selector **ret, struct tg_error *err)
+int tg_selector_compile(const char *expression, struct tg_arena *arena, struct tg_selector **ret,
+                        struct tg_error *err)
 {
     struct tg_selector *selector = tg_arena_alloc(arena, sizeof(*selector));
     struct tg_cel_node *root = NULL;
     int rc = 0;
 
     if (selector == NULL)
-        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the selector needs more memory than its budget");
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "the selector needs more memory than its budget");
     rc = tg_cel_parse(expression, arena, &root, err);
     if (rc == 0)
         rc = tg_cel_check(root, err);
@@ -28,8 +30,8 @@ int tg_selector_compile(const char *expression, struct tg_arena *arena, struct t
     return 0;
 }
 
-/* Kubernetes converts the whole device before it evaluates: one value that it cannot read fails every selector, also one that
- * does not mention it. */
+/* Kubernetes converts the whole device before it evaluates: one value that it cannot read fails
+ * every selector, also one that does not mention it. */
 static int check_attributes(const struct tg_device *device, struct tg_error *err)
 {
     for (size_t i = 0; i < device->attributes.n; i++) {
@@ -40,14 +42,15 @@ static int check_attributes(const struct tg_device *device, struct tg_error *err
         if (a->int_.set || a->bool_.set || a->string != NULL)
             continue;
         if (a->version == NULL || tg_semver_parse(a->version, &version, &cause) < 0)
-            return tg_error_set(err, TG_FAILED_PRECONDITION, "attribute %s has an unsupported value",
+            return tg_error_set(err, TG_FAILED_PRECONDITION,
+                                "attribute %s has an unsupported value",
                                 device->attributes.items[i].key);
     }
     return 0;
 }
 
-int tg_selector_matches(const struct tg_selector *selector, const char *driver, const struct tg_device *device,
-                        bool *ret, struct tg_error *err)
+int tg_selector_matches(const struct tg_selector *selector, const char *driver,
+                        const struct tg_device *device, bool *ret, struct tg_error *err)
 {
     struct tg_cel_value value = {.type = TG_CEL_DYN};
     int rc = check_attributes(device, err);

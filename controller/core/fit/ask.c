@@ -9,13 +9,15 @@
 
 enum result { RESULT_UNKNOWN, RESULT_YES, RESULT_NO };
 
-void tg_ask_book_init(struct tg_ask_book *book, const struct tg_fleet *fleet, struct tg_arena *arena)
+void tg_ask_book_init(struct tg_ask_book *book, const struct tg_fleet *fleet,
+                      struct tg_arena *arena)
 {
     *book = (struct tg_ask_book){.fleet = fleet, .arena = arena};
 }
 
 /* Room for one more in a list of the arena: doubles. */
-static int reserve(struct tg_arena *arena, void *list, size_t n, size_t *capacity, size_t size, struct tg_error *err)
+static int reserve(struct tg_arena *arena, void *list, size_t n, size_t *capacity, size_t size,
+                   struct tg_error *err)
 {
     void *old, *grown;
     int rc = 0;
@@ -33,8 +35,8 @@ static int reserve(struct tg_arena *arena, void *list, size_t n, size_t *capacit
     return 0;
 }
 
-static int cache_of(struct tg_ask_book *book, const char *expression, struct tg_selector *compiled, size_t *ret,
-                    struct tg_error *err)
+static int cache_of(struct tg_ask_book *book, const char *expression, struct tg_selector *compiled,
+                    size_t *ret, struct tg_error *err)
 {
     struct tg_selector_cache *cache;
     int rc = 0;
@@ -43,7 +45,8 @@ static int cache_of(struct tg_ask_book *book, const char *expression, struct tg_
         if (strcmp(book->caches[*ret].expression, expression) == 0)
             return 0;
     }
-    rc = reserve(book->arena, &book->caches, book->n_caches, &book->caches_capacity, sizeof(*book->caches), err);
+    rc = reserve(book->arena, &book->caches, book->n_caches, &book->caches_capacity,
+                 sizeof(*book->caches), err);
     if (rc < 0)
         return rc;
     cache = &book->caches[book->n_caches];
@@ -60,19 +63,21 @@ static int cache_of(struct tg_ask_book *book, const char *expression, struct tg_
 static int find_class(const struct tg_ask_book *book, const struct tg_exact_request *request,
                       const struct tg_fleet_class **ret, struct tg_error *err)
 {
-    const struct tg_fleet_class *klass = tg_fleet_find_class(book->fleet, request->device_class_name);
+    const struct tg_fleet_class *klass =
+        tg_fleet_find_class(book->fleet, request->device_class_name);
     const char *name = tg_or(request->device_class_name, "");
 
     if (klass == NULL)
         return tg_error_set(err, TG_NOT_FOUND, "there is no DeviceClass %s", name);
     if (klass->kind != TG_CLASS_MANAGED)
         return tg_error_set(err, TG_FAILED_PRECONDITION,
-                            klass->kind == TG_CLASS_UNGUARDED ? "DeviceClass %s lacks the guard"
-                                                              : "DeviceClass %s is not managed by this controller",
+                            klass->kind == TG_CLASS_UNGUARDED
+                                ? "DeviceClass %s lacks the guard"
+                                : "DeviceClass %s is not managed by this controller",
                             name);
     if (klass->compile_code < 0)
-        return tg_error_set(err, (enum tg_code)-klass->compile_code, "DeviceClass %s: selector: %s", name,
-                            klass->compile_error);
+        return tg_error_set(err, (enum tg_code) - klass->compile_code,
+                            "DeviceClass %s: selector: %s", name, klass->compile_error);
     *ret = klass;
     return 0;
 }
@@ -83,32 +88,36 @@ static const char *expression_of(const struct tg_device_selector *selector)
 }
 
 static int add_selectors(struct tg_ask_book *book, const struct tg_fleet_class *klass,
-                         const struct tg_exact_request *request, struct tg_ask *ask, struct tg_error *err)
+                         const struct tg_exact_request *request, struct tg_ask *ask,
+                         struct tg_error *err)
 {
     size_t *selectors, n = 0;
-    int rc = tg_core_alloc(book->arena, klass->n_selectors + request->selectors.n, sizeof(*selectors), &selectors, err);
+    int rc = tg_core_alloc(book->arena, klass->n_selectors + request->selectors.n,
+                           sizeof(*selectors), &selectors, err);
 
     for (size_t i = 0; rc == 0 && i < klass->n_selectors; i++)
-        rc = cache_of(book, expression_of(&klass->object->spec->selectors.items[i]), klass->selectors[i],
-                      &selectors[n++], err);
+        rc = cache_of(book, expression_of(&klass->object->spec->selectors.items[i]),
+                      klass->selectors[i], &selectors[n++], err);
     for (size_t i = 0; rc == 0 && i < request->selectors.n; i++) {
         const char *expression = expression_of(&request->selectors.items[i]);
 
         if (expression == NULL)
-            return tg_error_set(err, TG_UNIMPLEMENTED, "selectors[%zu]: a kind of selector that this version does not know",
-                                i);
+            return tg_error_set(
+                err, TG_UNIMPLEMENTED,
+                "selectors[%zu]: a kind of selector that this version does not know", i);
         rc = cache_of(book, expression, NULL, &selectors[n++], err);
         if (rc < 0)
             return tg_error_wrap(err, "selectors[%zu]", i);
     }
-    *ask = (struct tg_ask){.klass = klass, .selectors = selectors, .n_selectors = n, .request = request};
+    *ask = (struct tg_ask){
+        .klass = klass, .selectors = selectors, .n_selectors = n, .request = request};
     return rc;
 }
 
 static bool same_toleration(const struct tg_toleration *a, const struct tg_toleration *b)
 {
-    return tg_streq(a->key, b->key) && tg_streq(a->operator_, b->operator_) && tg_streq(a->value, b->value) &&
-           tg_streq(a->effect, b->effect);
+    return tg_streq(a->key, b->key) && tg_streq(a->operator_, b->operator_) &&
+           tg_streq(a->value, b->value) && tg_streq(a->effect, b->effect);
 }
 
 static bool same_ask(const struct tg_ask *a, const struct tg_ask *b)
@@ -127,8 +136,8 @@ static bool same_ask(const struct tg_ask *a, const struct tg_ask *b)
     return true;
 }
 
-int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *request, size_t *ret_ask,
-                    struct tg_error *err)
+int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *request,
+                    size_t *ret_ask, struct tg_error *err)
 {
     const struct tg_fleet_class *klass = NULL;
     struct tg_ask ask;
@@ -142,13 +151,15 @@ int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *req
         if (same_ask(&book->asks[*ret_ask], &ask))
             return 0;
     }
-    rc = reserve(book->arena, &book->asks, book->n_asks, &book->asks_capacity, sizeof(*book->asks), err);
+    rc = reserve(book->arena, &book->asks, book->n_asks, &book->asks_capacity, sizeof(*book->asks),
+                 err);
     if (rc == 0)
         book->asks[book->n_asks++] = ask;
     return rc;
 }
 
-static int selector_result(const struct tg_ask_book *book, size_t which, size_t device, bool *ret, struct tg_error *err)
+static int selector_result(const struct tg_ask_book *book, size_t which, size_t device, bool *ret,
+                           struct tg_error *err)
 {
     const struct tg_selector_cache *cache = &book->caches[which];
     const struct tg_fleet_device *row = &book->fleet->devices[device];
@@ -157,16 +168,16 @@ static int selector_result(const struct tg_ask_book *book, size_t which, size_t 
     if (cache->results[device] == RESULT_UNKNOWN) {
         rc = tg_selector_matches(cache->selector, row->driver, row->object, ret, err);
         if (rc < 0)
-            return tg_error_wrap(err, "selector '%.120s' on device %s of pool %s (%s)", cache->expression, row->name,
-                                 row->pool, row->driver);
+            return tg_error_wrap(err, "selector '%.120s' on device %s of pool %s (%s)",
+                                 cache->expression, row->name, row->pool, row->driver);
         cache->results[device] = *ret ? RESULT_YES : RESULT_NO;
     }
     *ret = cache->results[device] == RESULT_YES;
     return 0;
 }
 
-int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device, enum tg_ask_answer *ret,
-                  struct tg_error *err)
+int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device,
+                  enum tg_ask_answer *ret, struct tg_error *err)
 {
     const struct tg_ask *a = &book->asks[ask];
     const struct tg_fleet_device *row = &book->fleet->devices[device];
@@ -181,7 +192,8 @@ int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device, enu
     }
     *ret = TG_ASK_YES;
     for (size_t i = 0; i < row->n_taints; i++) {
-        if (!tg_taint_tolerated(row->taints[i], a->request->tolerations.items, a->request->tolerations.n))
+        if (!tg_taint_tolerated(row->taints[i], a->request->tolerations.items,
+                                a->request->tolerations.n))
             *ret = TG_ASK_TAINTED;
     }
     return 0;

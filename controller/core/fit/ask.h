@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What devices a request accepts. An ask is a request without its name and count: class, selectors and tolerations; equal requests
- * are one ask. Each distinct selector is compiled once and evaluated at most once per device.
+ * What devices a request accepts. An ask is a request without its name and count: class, selectors
+ * and tolerations; equal requests are one ask. Each distinct selector is compiled once and
+ * evaluated at most once per device.
  */
 #ifndef TG_CORE_FIT_ASK_H
 #define TG_CORE_FIT_ASK_H
@@ -32,14 +33,16 @@ struct tg_ask_book {
 
 enum tg_ask_answer { TG_ASK_YES, TG_ASK_NO, TG_ASK_TAINTED };
 
-void tg_ask_book_init(struct tg_ask_book *book, const struct tg_fleet *fleet, struct tg_arena *arena);
-/* The ask of a request (exactly). TG_NOT_FOUND, TG_FAILED_PRECONDITION: the class is not there, or not one that we may serve;
- * TG_UNIMPLEMENTED, TG_INVALID_ARGUMENT: a selector. */
-int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *request, size_t *ret_ask,
-                    struct tg_error *err);
-/* Selectors first, then taints, as the built-in allocator. TG_FAILED_PRECONDITION: a selector failed on the device, which ends
- * the whole placement there as well. Who holds the device plays no part here. */
-int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device, enum tg_ask_answer *ret,
-                  struct tg_error *err);
+void tg_ask_book_init(struct tg_ask_book *book, const struct tg_fleet *fleet,
+                      struct tg_arena *arena);
+/* The ask of a request (exactly). TG_NOT_FOUND, TG_FAILED_PRECONDITION: the class is not there, or
+ * not one that we may serve; TG_UNIMPLEMENTED, TG_INVALID_ARGUMENT: a selector. */
+int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *request,
+                    size_t *ret_ask, struct tg_error *err);
+/* Selectors first, then taints, as the built-in allocator. TG_FAILED_PRECONDITION: a selector
+ * failed on the device, which ends the whole placement there as well. Who holds the device plays no
+ * part here. */
+int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device,
+                  enum tg_ask_answer *ret, struct tg_error *err);
 
 #endif

@@ -18,7 +18,8 @@ static const char *field(void *data, const char *key)
     return tg_streq(key, "metadata.name") ? node->name : NULL;
 }
 
-static bool all_match(const struct tg_fleet_node *node, const struct tg_selector_requirement *requirements, size_t n,
+static bool all_match(const struct tg_fleet_node *node,
+                      const struct tg_selector_requirement *requirements, size_t n,
                       tg_label_get get)
 {
     struct tg_fleet_node copy = *node; /* the callback's data is not const */
@@ -29,13 +30,14 @@ static bool all_match(const struct tg_fleet_node *node, const struct tg_selector
                                          .values = requirements[i].values.items,
                                          .n_values = requirements[i].values.n};
 
-        if (r.key == NULL || r.operator == NULL || !tg_requirement_matches(&r, get, &copy))
+        if (r.key == NULL || r.operator== NULL || !tg_requirement_matches(&r, get, &copy))
             return false;
     }
     return true;
 }
 
-/* An empty term matches nothing. A field that does not exist matches nothing either, NotIn included. */
+/* An empty term matches nothing. A field that does not exist matches nothing either, NotIn
+ * included. */
 static bool term_matches(const struct tg_fleet_node *node, const struct tg_selector_term *term)
 {
     if (term->match_expressions.n == 0 && term->match_fields.n == 0)

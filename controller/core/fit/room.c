@@ -31,8 +31,9 @@ static int64_t amount_of(const struct tg_demand *demand, const char *resource)
     return 0;
 }
 
-size_t tg_room_copies(const struct tg_fleet_node *node, const struct tg_demand *const *taken, size_t n_taken,
-                      const struct tg_demand *demand, size_t max, const char **ret_short)
+size_t tg_room_copies(const struct tg_fleet_node *node, const struct tg_demand *const *taken,
+                      size_t n_taken, const struct tg_demand *demand, size_t max,
+                      const char **ret_short)
 {
     size_t copies = max;
 
@@ -44,7 +45,10 @@ size_t tg_room_copies(const struct tg_fleet_node *node, const struct tg_demand *
         if (want->value == 0)
             continue;
         for (size_t k = 0; k < n_taken; k++)
-            left -= left > 0 ? (amount_of(taken[k], want->name) > left ? left : amount_of(taken[k], want->name)) : 0;
+            left -= left > 0
+                        ? (amount_of(taken[k], want->name) > left ? left
+                                                                  : amount_of(taken[k], want->name))
+                        : 0;
         fit = left <= 0 ? 0 : (size_t)(left / want->value);
         if (fit < copies) {
             copies = fit;

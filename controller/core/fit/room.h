@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about what is left on a node: they depend on what else is placed there. One line of the table a rule. */
+/* Rules about what is left on a node: they depend on what else is placed there. One line of the
+ * table a rule. */
 #ifndef TG_CORE_FIT_ROOM_H
 #define TG_CORE_FIT_ROOM_H
 
@@ -15,9 +16,11 @@ extern const size_t tg_room_rules_count;
 
 /* The rule that watches over a resource. */
 const struct tg_room_rule *tg_room_rule_of(const char *resource);
-/* How many copies of the demand fit into what the node has left beside `taken` (0 to max). A resource of which the demand wants
- * nothing is no obstacle, even if it is overcommitted. *ret_short (may be NULL): the resource that lets no more in. */
-size_t tg_room_copies(const struct tg_fleet_node *node, const struct tg_demand *const *taken, size_t n_taken,
-                      const struct tg_demand *demand, size_t max, const char **ret_short);
+/* How many copies of the demand fit into what the node has left beside `taken` (0 to max). A
+ * resource of which the demand wants nothing is no obstacle, even if it is overcommitted.
+ * *ret_short (may be NULL): the resource that lets no more in. */
+size_t tg_room_copies(const struct tg_fleet_node *node, const struct tg_demand *const *taken,
+                      size_t n_taken, const struct tg_demand *demand, size_t max,
+                      const char **ret_short);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules that a node must pass for a pod, whatever else is placed. One file a rule; the table in rules.c lists them in the order
- * in which they are asked and reported. A new rule is a file and a line there.
+ * Rules that a node must pass for a pod, whatever else is placed. One file a rule; the table in
+ * rules.c lists them in the order in which they are asked and reported. A new rule is a file and a
+ * line there.
  */
 #ifndef TG_CORE_FIT_RULE_H
 #define TG_CORE_FIT_RULE_H
@@ -22,11 +23,16 @@ extern const size_t tg_fit_rules_count;
 /* The first rule that the node fails for the pod, or tg_fit_rules_count. */
 size_t tg_fit_first_failed(const struct tg_fleet_node *node, const struct tg_pod *pod);
 
-bool tg_fit_ready(const struct tg_fleet_node *node, const struct tg_pod *pod);         /* condition Ready */
-bool tg_fit_readable(const struct tg_fleet_node *node, const struct tg_pod *pod);      /* quantities parse */
-bool tg_fit_schedulable(const struct tg_fleet_node *node, const struct tg_pod *pod);   /* spec.unschedulable */
-bool tg_fit_taints(const struct tg_fleet_node *node, const struct tg_pod *pod);        /* NoSchedule, NoExecute */
-bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_pod *pod); /* spec.nodeSelector */
-bool tg_fit_node_affinity(const struct tg_fleet_node *node, const struct tg_pod *pod); /* required terms */
+bool tg_fit_ready(const struct tg_fleet_node *node, const struct tg_pod *pod); /* condition Ready */
+bool tg_fit_readable(const struct tg_fleet_node *node,
+                     const struct tg_pod *pod); /* quantities parse */
+bool tg_fit_schedulable(const struct tg_fleet_node *node,
+                        const struct tg_pod *pod); /* spec.unschedulable */
+bool tg_fit_taints(const struct tg_fleet_node *node,
+                   const struct tg_pod *pod); /* NoSchedule, NoExecute */
+bool tg_fit_node_selector(const struct tg_fleet_node *node,
+                          const struct tg_pod *pod); /* spec.nodeSelector */
+bool tg_fit_node_affinity(const struct tg_fleet_node *node,
+                          const struct tg_pod *pod); /* required terms */
 
 #endif

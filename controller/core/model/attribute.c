@@ -13,8 +13,8 @@ static bool has_domain(const char *key, const char *driver, const char *domain)
     return strlen(domain) == n && memcmp(key, domain, n) == 0;
 }
 
-const struct tg_device_attribute *tg_attribute_own(const struct tg_device *device, const char *driver,
-                                                   const char *name)
+const struct tg_device_attribute *tg_attribute_own(const struct tg_device *device,
+                                                   const char *driver, const char *name)
 {
     const struct tg_device_attribute *bare = NULL;
 

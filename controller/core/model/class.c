@@ -20,7 +20,8 @@ static bool guarded(const struct tg_device_class *klass)
 
 enum tg_class_kind tg_class_kind(const struct tg_device_class *klass, const char *instance)
 {
-    const char *controller = klass->metadata == NULL ? NULL : tg_meta_label(klass->metadata, TG_LABEL_CONTROLLER);
+    const char *controller =
+        klass->metadata == NULL ? NULL : tg_meta_label(klass->metadata, TG_LABEL_CONTROLLER);
 
     if (controller == NULL)
         return TG_CLASS_UNMANAGED;
@@ -35,21 +36,24 @@ static int refuse(struct tg_fleet_class *row, const struct tg_error *cause, stru
     row->compile_code = -(int)cause->code;
     row->compile_error = tg_arena_strdup(arena, cause->message);
     return row->compile_error == NULL || cause->code == TG_RESOURCE_EXHAUSTED
-               ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the decision needs more memory than its budget")
+               ? tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                              "the decision needs more memory than its budget")
                : 0;
 }
 
 static int compile_class(struct tg_fleet_class *row, struct tg_arena *arena, struct tg_error *err)
 {
     const struct tg_device_class_spec *spec = row->object->spec;
-    int rc = tg_core_alloc(arena, spec->selectors.n, sizeof(struct tg_selector *), &row->selectors, err);
+    int rc =
+        tg_core_alloc(arena, spec->selectors.n, sizeof(struct tg_selector *), &row->selectors, err);
 
     for (size_t i = 0; rc == 0 && row->compile_code == 0 && i < spec->selectors.n; i++) {
         const struct tg_cel_selector *cel = spec->selectors.items[i].cel;
         struct tg_error cause = TG_ERROR_INIT;
 
         if (cel == NULL || cel->expression == NULL)
-            tg_error_set(&cause, TG_UNIMPLEMENTED, "a selector of a kind that this version does not know");
+            tg_error_set(&cause, TG_UNIMPLEMENTED,
+                         "a selector of a kind that this version does not know");
         else
             tg_selector_compile(cel->expression, arena, &row->selectors[i], &cause);
         if (cause.code != TG_OK)
@@ -69,8 +73,8 @@ static int compare_classes(const void *pa, const void *pb, const void *context)
     return tg_strcmp(a->metadata->name, b->metadata->name);
 }
 
-int tg_fleet_add_classes(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                         struct tg_error *err)
+int tg_fleet_add_classes(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                         struct tg_arena *arena, struct tg_error *err)
 {
     const void **order;
     size_t n = 0;
@@ -89,8 +93,9 @@ int tg_fleet_add_classes(struct tg_fleet *fleet, const struct tg_fleet_input *in
         const struct tg_device_class *klass = *(const struct tg_device_class *const *)order[i];
         struct tg_fleet_class *row = &fleet->classes[fleet->n_classes++];
 
-        *row = (struct tg_fleet_class){
-            .object = klass, .name = klass->metadata->name, .kind = tg_class_kind(klass, fleet->instance)};
+        *row = (struct tg_fleet_class){.object = klass,
+                                       .name = klass->metadata->name,
+                                       .kind = tg_class_kind(klass, fleet->instance)};
         if (row->kind == TG_CLASS_MANAGED)
             rc = compile_class(row, arena, err);
     }

@@ -30,7 +30,8 @@ int tg_amount_parse(const char *resource, const char *text, int64_t *ret, struct
 
     if (rc < 0)
         return tg_error_wrap(err, "%s", resource);
-    *ret = strcmp(resource, TG_RESOURCE_CPU) == 0 ? tg_quantity_milli_value(&quantity) : tg_quantity_value(&quantity);
+    *ret = strcmp(resource, TG_RESOURCE_CPU) == 0 ? tg_quantity_milli_value(&quantity)
+                                                  : tg_quantity_value(&quantity);
     if (*ret < 0)
         return tg_error_set(err, TG_INVALID_ARGUMENT, "%s: %s is below zero", resource, text);
     return 0;
@@ -51,8 +52,8 @@ static int grow(struct tg_demand_table *table, struct tg_arena *arena, struct tg
     return 0;
 }
 
-static int row_of(struct tg_demand_table *table, const char *name, struct tg_arena *arena, struct tg_demand_row **ret,
-                  struct tg_error *err)
+static int row_of(struct tg_demand_table *table, const char *name, struct tg_arena *arena,
+                  struct tg_demand_row **ret, struct tg_error *err)
 {
     for (size_t i = 0; i < table->n; i++) {
         if (strcmp(table->rows[i].name, name) == 0) {
@@ -96,8 +97,9 @@ static bool is_pod_level(const char *name)
            tg_has_prefix(name, "hugepages-");
 }
 
-static int enter_list(struct tg_demand_table *table, enum part part, const struct tg_string_pair *items, size_t n,
-                      struct tg_arena *arena, struct tg_error *err)
+static int enter_list(struct tg_demand_table *table, enum part part,
+                      const struct tg_string_pair *items, size_t n, struct tg_arena *arena,
+                      struct tg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         struct tg_demand_row *row = NULL;
@@ -116,13 +118,15 @@ static int enter_list(struct tg_demand_table *table, enum part part, const struc
     return 0;
 }
 
-static int enter_container(struct tg_demand_table *table, enum part part, const struct tg_container *c,
-                           struct tg_arena *arena, struct tg_error *err)
+static int enter_container(struct tg_demand_table *table, enum part part,
+                           const struct tg_container *c, struct tg_arena *arena,
+                           struct tg_error *err)
 {
     int rc = 0;
 
     if (c->resources != NULL)
-        rc = enter_list(table, part, c->resources->requests.items, c->resources->requests.n, arena, err);
+        rc = enter_list(table, part, c->resources->requests.items, c->resources->requests.n, arena,
+                        err);
     return rc < 0 ? tg_error_wrap(err, "container %s", tg_or(c->name, "?")) : 0;
 }
 
@@ -149,8 +153,8 @@ int tg_demand_count(const struct tg_pod *pod, struct tg_demand_table *table, str
             table->rows[i].total = table->rows[i].init;
     }
     if (rc == 0 && spec->resources != NULL)
-        rc = enter_list(table, PART_POD_LEVEL, spec->resources->requests.items, spec->resources->requests.n, arena,
-                        err);
+        rc = enter_list(table, PART_POD_LEVEL, spec->resources->requests.items,
+                        spec->resources->requests.n, arena, err);
     if (rc == 0)
         rc = enter_list(table, PART_OVERHEAD, spec->overhead.items, spec->overhead.n, arena, err);
     if (rc == 0)
@@ -167,8 +171,8 @@ static int compare_amounts(const void *a, const void *b, const void *context)
 }
 
 /* Adds what was counted to the sum; both are short lists. */
-static int accumulate(struct tg_demand_table *sum, const struct tg_demand_table *one, struct tg_arena *arena,
-                      struct tg_error *err)
+static int accumulate(struct tg_demand_table *sum, const struct tg_demand_table *one,
+                      struct tg_arena *arena, struct tg_error *err)
 {
     for (size_t i = 0; i < one->n; i++) {
         struct tg_demand_row *row = NULL;
@@ -181,8 +185,8 @@ static int accumulate(struct tg_demand_table *sum, const struct tg_demand_table 
     return 0;
 }
 
-static int sorted(const struct tg_demand_table *table, struct tg_arena *arena, struct tg_demand *ret,
-                  struct tg_error *err)
+static int sorted(const struct tg_demand_table *table, struct tg_arena *arena,
+                  struct tg_demand *ret, struct tg_error *err)
 {
     struct tg_amount *amounts;
     const void **order;
@@ -205,8 +209,8 @@ static int sorted(const struct tg_demand_table *table, struct tg_arena *arena, s
     return rc;
 }
 
-int tg_demand_sum(const struct tg_pod *const *pods, size_t n, struct tg_arena *arena, struct tg_demand *ret,
-                  struct tg_error *err)
+int tg_demand_sum(const struct tg_pod *const *pods, size_t n, struct tg_arena *arena,
+                  struct tg_demand *ret, struct tg_error *err)
 {
     struct tg_demand_table one = {0}, sum = {0};
 

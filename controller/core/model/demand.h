@@ -41,13 +41,14 @@ int tg_amount_parse(const char *resource, const char *text, int64_t *ret, struct
 int64_t tg_amount_add(int64_t a, int64_t b);
 int64_t tg_amount_times(int64_t a, size_t n);
 
-/* Effective requests (KEP-753 sidecars, KEP-2837 pod-level resources): the larger of containers plus sidecars and of each init
- * container plus the sidecars before it; pod-level requests replace cpu, memory and hugepages; overhead is added.
- * table->rows[].total holds the result, in no order. */
+/* Effective requests (KEP-753 sidecars, KEP-2837 pod-level resources): the larger of containers
+ * plus sidecars and of each init container plus the sidecars before it; pod-level requests replace
+ * cpu, memory and hugepages; overhead is added. table->rows[].total holds the result, in no order.
+ */
 int tg_demand_count(const struct tg_pod *pod, struct tg_demand_table *table, struct tg_arena *arena,
                     struct tg_error *err);
 /* The sum over pods, sorted. Errors name the pod. */
-int tg_demand_sum(const struct tg_pod *const *pods, size_t n, struct tg_arena *arena, struct tg_demand *ret,
-                  struct tg_error *err);
+int tg_demand_sum(const struct tg_pod *const *pods, size_t n, struct tg_arena *arena,
+                  struct tg_demand *ret, struct tg_error *err);
 
 #endif

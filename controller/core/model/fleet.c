@@ -8,8 +8,8 @@
 #include "controller/core/model/taint.h"
 #include "controller/core/model/view.h"
 
-int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_device, const char *b_driver,
-                        const char *b_pool, const char *b_device)
+int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_device,
+                        const char *b_driver, const char *b_pool, const char *b_device)
 {
     int order = strcmp(a_driver, b_driver);
 
@@ -21,11 +21,12 @@ int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_
 static int compare_nodes(const void *a, const void *b, const void *context)
 {
     (void)context;
-    return strcmp(((const struct tg_node *)a)->metadata->name, ((const struct tg_node *)b)->metadata->name);
+    return strcmp(((const struct tg_node *)a)->metadata->name,
+                  ((const struct tg_node *)b)->metadata->name);
 }
 
-static int add_nodes(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                     struct tg_error *err)
+static int add_nodes(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                     struct tg_arena *arena, struct tg_error *err)
 {
     const void **order;
     size_t n = 0;
@@ -142,7 +143,8 @@ size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name)
     return name == NULL ? TG_NO_INDEX : search(fleet->n_nodes, compare_node_key, &key);
 }
 
-size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool, const char *device)
+size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool,
+                            const char *device)
 {
     const struct key key = {.fleet = fleet, .driver = driver, .pool = pool, .name = device};
 
@@ -159,18 +161,20 @@ const struct tg_fleet_class *tg_fleet_find_class(const struct tg_fleet *fleet, c
     return index == TG_NO_INDEX ? NULL : &fleet->classes[index];
 }
 
-const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet, const char *driver,
-                                                       const char *pool)
+const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet,
+                                                       const char *driver, const char *pool)
 {
     const struct key key = {.fleet = fleet, .driver = driver, .pool = pool};
-    size_t index = driver == NULL || pool == NULL ? TG_NO_INDEX
-                                                  : search(fleet->n_bad_pools, compare_bad_pool_key, &key);
+    size_t index = driver == NULL || pool == NULL
+                       ? TG_NO_INDEX
+                       : search(fleet->n_bad_pools, compare_bad_pool_key, &key);
 
     return index == TG_NO_INDEX ? NULL : &fleet->bad_pools[index];
 }
 
-enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const char *driver, const char *pool,
-                                           const char *device, const struct tg_toleration *tolerations, size_t n)
+enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const char *driver,
+                                           const char *pool, const char *device,
+                                           const struct tg_toleration *tolerations, size_t n)
 {
     size_t index = tg_fleet_find_device(fleet, driver, pool, device);
     const struct tg_fleet_device *row;
@@ -185,8 +189,8 @@ enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const c
     return TG_DEVICE_OK;
 }
 
-const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *driver, const char *pool,
-                                   const char *device)
+const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *driver,
+                                   const char *pool, const char *device)
 {
     const struct key key = {.fleet = fleet, .driver = driver, .pool = pool, .name = device};
     size_t index = TG_NO_INDEX;
@@ -196,8 +200,8 @@ const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *dri
     return index == TG_NO_INDEX ? NULL : fleet->holders[index].holder;
 }
 
-const struct tg_device *tg_fleet_device(const struct tg_fleet *fleet, const char *driver, const char *pool,
-                                        const char *device)
+const struct tg_device *tg_fleet_device(const struct tg_fleet *fleet, const char *driver,
+                                        const char *pool, const char *device)
 {
     size_t index = tg_fleet_find_device(fleet, driver, pool, device);
 
@@ -214,10 +218,12 @@ enum tg_node_state tg_fleet_node_state(const struct tg_fleet *fleet, const char 
         return TG_NODE_GONE;
     object = fleet->nodes[index].object;
     if (object->status != NULL)
-        ready = tg_condition_find(object->status->conditions.items, object->status->conditions.n, "Ready");
+        ready = tg_condition_find(object->status->conditions.items, object->status->conditions.n,
+                                  "Ready");
     if (ready == NULL || !tg_streq(ready->status, "True"))
         return TG_NODE_NOT_READY;
-    if (object->spec != NULL && object->spec->unschedulable.set && object->spec->unschedulable.value)
+    if (object->spec != NULL && object->spec->unschedulable.set &&
+        object->spec->unschedulable.value)
         return TG_NODE_NOT_READY;
     return TG_NODE_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who holds which device: allocations of all claims (those that are being deleted and those of other controllers included, adminAccess
- * not), then what the caller calls busy. Devices that no slice publishes at the moment stay held.
+ * Who holds which device: allocations of all claims (those that are being deleted and those of
+ * other controllers included, adminAccess not), then what the caller calls busy. Devices that no
+ * slice publishes at the moment stay held.
  */
 #include <string.h>
 
@@ -35,8 +36,8 @@ static size_t count(const struct tg_fleet_input *input)
     return n;
 }
 
-static int take_claim(struct tg_fleet *fleet, const struct tg_resource_claim *claim, struct tg_arena *arena,
-                      struct tg_error *err)
+static int take_claim(struct tg_fleet *fleet, const struct tg_resource_claim *claim,
+                      struct tg_arena *arena, struct tg_error *err)
 {
     const struct tg_allocation_devices *devices = allocated(claim);
     const char *holder = NULL;
@@ -50,12 +51,13 @@ static int take_claim(struct tg_fleet *fleet, const struct tg_resource_claim *cl
             holder = tg_arena_printf(arena, "claim %s/%s", tg_or(claim->metadata->namespace_, ""),
                                      tg_or(claim->metadata->name, "?"));
         if (holder == NULL)
-            return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the decision needs more memory than its budget");
+            return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                "the decision needs more memory than its budget");
         fleet->holders[fleet->n_holders++] = (struct tg_fleet_holder){.driver = result->driver,
-                                                                     .pool = result->pool,
-                                                                     .device = result->device,
-                                                                     .holder = holder,
-                                                                     .allocated = true};
+                                                                      .pool = result->pool,
+                                                                      .device = result->device,
+                                                                      .holder = holder,
+                                                                      .allocated = true};
     }
     return 0;
 }
@@ -64,8 +66,11 @@ static void take_busy(struct tg_fleet *fleet, const struct tg_fleet_busy *busy)
 {
     if (busy->driver == NULL || busy->pool == NULL || busy->device == NULL)
         return;
-    fleet->holders[fleet->n_holders++] = (struct tg_fleet_holder){
-        .driver = busy->driver, .pool = busy->pool, .device = busy->device, .holder = tg_or(busy->holder, "unknown")};
+    fleet->holders[fleet->n_holders++] =
+        (struct tg_fleet_holder){.driver = busy->driver,
+                                 .pool = busy->pool,
+                                 .device = busy->device,
+                                 .holder = tg_or(busy->holder, "unknown")};
 }
 
 /* Allocations come before plans: they are what the API server says. */
@@ -108,8 +113,8 @@ static int sort_holders(struct tg_fleet *fleet, struct tg_arena *arena, struct t
     return rc;
 }
 
-int tg_fleet_add_holders(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                         struct tg_error *err)
+int tg_fleet_add_holders(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                         struct tg_arena *arena, struct tg_error *err)
 {
     int rc = tg_core_alloc(arena, count(input), sizeof(*fleet->holders), &fleet->holders, err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slices to devices. A pool is all slices of one driver and pool name; of them the highest generation counts, and only when it
- * is complete (the rule of the built-in allocator since 1.35). Two devices of one name make the pool unusable.
+ * Slices to devices. A pool is all slices of one driver and pool name; of them the highest
+ * generation counts, and only when it is complete (the rule of the built-in allocator since 1.35).
+ * Two devices of one name make the pool unusable.
  */
 #include <string.h>
 
@@ -20,24 +21,28 @@ static bool derived(const struct tg_resource_slice_spec *slice, const struct tg_
     return a != NULL && a->bool_.set && a->bool_.value;
 }
 
-static bool reserved_domain(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
+static bool reserved_domain(const struct tg_resource_slice_spec *slice,
+                            const struct tg_device *device)
 {
     return tg_attribute_has_domain(device, slice->driver, TG_GUARD_DOMAIN);
 }
 
-static bool per_device_selection(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
+static bool per_device_selection(const struct tg_resource_slice_spec *slice,
+                                 const struct tg_device *device)
 {
     (void)device;
     return slice->per_device_node_selection.set && slice->per_device_node_selection.value;
 }
 
-static bool network_attached(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
+static bool network_attached(const struct tg_resource_slice_spec *slice,
+                             const struct tg_device *device)
 {
     (void)device;
     return slice->node_name == NULL || slice->node_name[0] == '\0';
 }
 
-static bool consumes_counters(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
+static bool consumes_counters(const struct tg_resource_slice_spec *slice,
+                              const struct tg_device *device)
 {
     (void)slice;
     return device->consumes_counters.n > 0;
@@ -49,7 +54,8 @@ static bool shareable(const struct tg_resource_slice_spec *slice, const struct t
     return device->allow_multiple_allocations.set && device->allow_multiple_allocations.value;
 }
 
-static bool binding_conditions(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
+static bool binding_conditions(const struct tg_resource_slice_spec *slice,
+                               const struct tg_device *device)
 {
     (void)slice;
     return device->binding_conditions.n > 0;
@@ -69,7 +75,8 @@ static const struct {
     {binding_conditions, "bindingConditions"},
 };
 
-static const char *why_unsupported(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
+static const char *why_unsupported(const struct tg_resource_slice_spec *slice,
+                                   const struct tg_device *device)
 {
     for (size_t i = 0; i < TG_ARRAY_SIZE(unsupported); i++) {
         if (unsupported[i].applies(slice, device))
@@ -123,12 +130,14 @@ static size_t same_generation(const void *const *slices, size_t n)
 {
     size_t k = 1;
 
-    while (k < n && compare_pools(slices[0], slices[k]) == 0 && generation(slices[0]) == generation(slices[k]))
+    while (k < n && compare_pools(slices[0], slices[k]) == 0 &&
+           generation(slices[0]) == generation(slices[k]))
         k++;
     return k;
 }
 
-/* NULL if the n slices are all of their generation. Slices that disagree about the count prove nothing. */
+/* NULL if the n slices are all of their generation. Slices that disagree about the count prove
+ * nothing. */
 static const char *why_incomplete(const void *const *slices, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -147,7 +156,8 @@ struct devices { /* what is being gathered */
     const void **order; /* scratch */
 };
 
-static void take_slice(const struct tg_fleet *fleet, const struct tg_resource_slice_spec *slice, struct devices *out)
+static void take_slice(const struct tg_fleet *fleet, const struct tg_resource_slice_spec *slice,
+                       struct devices *out)
 {
     size_t node = tg_fleet_find_node(fleet, slice->node_name);
 
@@ -191,8 +201,8 @@ static int sort_pool(struct devices *out, size_t from, struct tg_arena *arena, c
 }
 
 /* One pool whose newest generation is the first n of slices. */
-static int take_pool(struct tg_fleet *fleet, const void *const *slices, size_t n, struct devices *out,
-                     struct tg_arena *arena, struct tg_error *err)
+static int take_pool(struct tg_fleet *fleet, const void *const *slices, size_t n,
+                     struct devices *out, struct tg_arena *arena, struct tg_error *err)
 {
     const struct tg_resource_slice *first = slices[0];
     const char *why = why_incomplete(slices, n);
@@ -211,7 +221,8 @@ static int take_pool(struct tg_fleet *fleet, const void *const *slices, size_t n
     return rc;
 }
 
-static size_t well_formed_slices(const struct tg_fleet_input *input, const void **ret, size_t *ret_devices)
+static size_t well_formed_slices(const struct tg_fleet_input *input, const void **ret,
+                                 size_t *ret_devices)
 {
     size_t n = 0;
 
@@ -253,8 +264,8 @@ static int link_nodes(struct tg_fleet *fleet, struct tg_arena *arena, struct tg_
     return 0;
 }
 
-int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                         struct tg_error *err)
+int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                         struct tg_arena *arena, struct tg_error *err)
 {
     struct devices out = {.n = 0};
     const void **slices;
@@ -262,7 +273,8 @@ int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *in
     int rc = tg_core_alloc(arena, input->n_slices, sizeof(*slices), &slices, err);
 
     if (rc == 0)
-        rc = tg_core_alloc(arena, input->n_slices, sizeof(*fleet->bad_pools), &fleet->bad_pools, err);
+        rc = tg_core_alloc(arena, input->n_slices, sizeof(*fleet->bad_pools), &fleet->bad_pools,
+                           err);
     if (rc < 0)
         return rc;
     n = well_formed_slices(input, slices, &n_devices);

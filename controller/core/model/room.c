@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left on the nodes: allocatable less the requests of the pods that are bound there, assumed to be, or nominated by the
- * scheduler after a preemption (they will be bound before anybody else).
+ * What is left on the nodes: allocatable less the requests of the pods that are bound there,
+ * assumed to be, or nominated by the scheduler after a preemption (they will be bound before
+ * anybody else).
  */
 #include <string.h>
 
@@ -15,12 +16,13 @@ static int compare_rooms(const void *a, const void *b, const void *context)
     return strcmp(((const struct tg_fleet_room *)a)->name, ((const struct tg_fleet_room *)b)->name);
 }
 
-static int say_broken(struct tg_fleet_node *node, const struct tg_error *cause, struct tg_arena *arena,
-                      struct tg_error *err)
+static int say_broken(struct tg_fleet_node *node, const struct tg_error *cause,
+                      struct tg_arena *arena, struct tg_error *err)
 {
     node->broken = tg_arena_strdup(arena, cause->message);
     if (node->broken == NULL)
-        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the decision needs more memory than its budget");
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "the decision needs more memory than its budget");
     return 0;
 }
 
@@ -108,7 +110,8 @@ static int compare_stays(const void *pa, const void *pb, const void *context)
 static bool same_pod(const struct tg_pod *a, const struct tg_pod *b)
 {
     return tg_streq(a->metadata->namespace_, b->metadata->namespace_) &&
-           tg_streq(a->metadata->name, b->metadata->name) && tg_streq(a->metadata->uid, b->metadata->uid);
+           tg_streq(a->metadata->name, b->metadata->name) &&
+           tg_streq(a->metadata->uid, b->metadata->uid);
 }
 
 static bool stay_of(const struct tg_pod *pod, struct stay *ret)
@@ -136,9 +139,11 @@ static size_t gather(const struct tg_fleet_input *input, struct stay *stays)
             n++;
     }
     for (size_t i = 0; i < input->n_assumed; i++) {
-        if (input->assumed[i].pod == NULL || input->assumed[i].node == NULL || input->assumed[i].pod->metadata == NULL)
+        if (input->assumed[i].pod == NULL || input->assumed[i].node == NULL ||
+            input->assumed[i].pod->metadata == NULL)
             continue;
-        stays[n++] = (struct stay){.pod = input->assumed[i].pod, .node = input->assumed[i].node, .standing = ASSUMED};
+        stays[n++] = (struct stay){
+            .pod = input->assumed[i].pod, .node = input->assumed[i].node, .standing = ASSUMED};
     }
     return n;
 }
@@ -172,8 +177,8 @@ static int take_room(struct tg_fleet *fleet, const struct stay *stay, struct tg_
     return 0;
 }
 
-int tg_fleet_add_pods(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                      struct tg_error *err)
+int tg_fleet_add_pods(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                      struct tg_arena *arena, struct tg_error *err)
 {
     struct tg_demand_table table = {0};
     struct stay *stays;

@@ -9,12 +9,13 @@ int tg_core_alloc(struct tg_arena *arena, size_t n, size_t size, void *ret, stru
 
     memcpy(ret, &p, sizeof(p));
     if (p == NULL)
-        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the decision needs more memory than its budget");
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "the decision needs more memory than its budget");
     return 0;
 }
 
 /* Merges [from, middle) and [middle, to) of `in` into `out`. */
-static void merge(const void *const *in, const void **out, size_t from, size_t middle, size_t to,
+static void merge(const void **in, const void **out, size_t from, size_t middle, size_t to,
                   tg_core_compare *compare, const void *context)
 {
     size_t a = from, b = middle;
@@ -27,17 +28,11 @@ static void merge(const void *const *in, const void **out, size_t from, size_t m
     }
 }
 
-int tg_core_sort(const void **items, size_t n, tg_core_compare *compare, const void *context, struct tg_arena *arena,
-                 struct tg_error *err)
+void tg_core_sort_in(const void **items, const void **scratch, size_t n, tg_core_compare *compare,
+                     const void *context)
 {
-    const void **in = items, **out = NULL;
-    int rc = 0;
+    const void **in = items, **out = scratch;
 
-    if (n < 2)
-        return 0;
-    rc = tg_core_alloc(arena, n, sizeof(*out), &out, err);
-    if (rc < 0)
-        return rc;
     for (size_t width = 1; width < n; width *= 2) {
         const void **other = in;
 
@@ -52,5 +47,18 @@ int tg_core_sort(const void **items, size_t n, tg_core_compare *compare, const v
     }
     if (in != items)
         memcpy(items, in, n * sizeof(*items));
-    return 0;
+}
+
+int tg_core_sort(const void **items, size_t n, tg_core_compare *compare, const void *context,
+                 struct tg_arena *arena, struct tg_error *err)
+{
+    const void **scratch = NULL;
+    int rc = 0;
+
+    if (n < 2)
+        return 0;
+    rc = tg_core_alloc(arena, n, sizeof(*scratch), &scratch, err);
+    if (rc == 0)
+        tg_core_sort_in(items, scratch, n, compare, context);
+    return rc;
 }

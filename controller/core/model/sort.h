@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stable sort that takes its scratch from an arena: the C library's may call malloc, and is not stable. */
+/* A stable sort that takes its scratch from an arena: the C library's may call malloc, and is not
+ * stable. */
 #ifndef TG_CORE_MODEL_SORT_H
 #define TG_CORE_MODEL_SORT_H
 
@@ -11,9 +12,12 @@
 /* compare gets two items of the array (not their addresses) and the caller's context. */
 typedef int tg_core_compare(const void *a, const void *b, const void *context);
 
-/* Sorts n pointers; equal ones keep their order. TG_RESOURCE_EXHAUSTED only. */
-int tg_core_sort(const void **items, size_t n, tg_core_compare *compare, const void *context, struct tg_arena *arena,
-                 struct tg_error *err);
+/* Sorts n pointers with a scratch of n more; equal ones keep their order. */
+void tg_core_sort_in(const void **items, const void **scratch, size_t n, tg_core_compare *compare,
+                     const void *context);
+/* The same with scratch from the arena; equal ones keep their order. TG_RESOURCE_EXHAUSTED only. */
+int tg_core_sort(const void **items, size_t n, tg_core_compare *compare, const void *context,
+                 struct tg_arena *arena, struct tg_error *err);
 /* n zeroed items, or TG_RESOURCE_EXHAUSTED with the text every decision uses for it. */
 int tg_core_alloc(struct tg_arena *arena, size_t n, size_t size, void *ret, struct tg_error *err);
 

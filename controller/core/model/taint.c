@@ -7,11 +7,13 @@
 #include "controller/core/model/attribute.h"
 #include "controller/core/model/sort.h"
 
-static const struct tg_taint unhealthy = {.key = TG_TAINT_UNHEALTHY_KEY, .effect = TG_EFFECT_NO_SCHEDULE};
+static const struct tg_taint unhealthy = {.key = TG_TAINT_UNHEALTHY_KEY,
+                                          .effect = TG_EFFECT_NO_SCHEDULE};
 
 bool tg_taint_blocks(const struct tg_taint *taint)
 {
-    return tg_streq(taint->effect, TG_EFFECT_NO_SCHEDULE) || tg_streq(taint->effect, TG_EFFECT_NO_EXECUTE);
+    return tg_streq(taint->effect, TG_EFFECT_NO_SCHEDULE) ||
+           tg_streq(taint->effect, TG_EFFECT_NO_EXECUTE);
 }
 
 static bool empty_or_equal(const char *wanted, const char *have)
@@ -27,10 +29,12 @@ static bool tolerates(const struct tg_toleration *t, const struct tg_taint *tain
         return false;
     if (strcmp(operator_, "Exists") == 0)
         return true;
-    return strcmp(operator_, "Equal") == 0 && strcmp(tg_or(t->value, ""), tg_or(taint->value, "")) == 0;
+    return strcmp(operator_, "Equal") == 0 &&
+           strcmp(tg_or(t->value, ""), tg_or(taint->value, "")) == 0;
 }
 
-bool tg_taint_tolerated(const struct tg_taint *taint, const struct tg_toleration *tolerations, size_t n)
+bool tg_taint_tolerated(const struct tg_taint *taint, const struct tg_toleration *tolerations,
+                        size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (tolerates(&tolerations[i], taint))
@@ -39,9 +43,11 @@ bool tg_taint_tolerated(const struct tg_taint *taint, const struct tg_toleration
     return false;
 }
 
-static bool rule_selects(const struct tg_device_taint_rule *rule, const struct tg_fleet_device *device)
+static bool rule_selects(const struct tg_device_taint_rule *rule,
+                         const struct tg_fleet_device *device)
 {
-    const struct tg_device_taint_selector *s = rule->spec == NULL ? NULL : rule->spec->device_selector;
+    const struct tg_device_taint_selector *s =
+        rule->spec == NULL ? NULL : rule->spec->device_selector;
 
     if (s == NULL || rule->spec->taint == NULL || !tg_taint_blocks(rule->spec->taint))
         return false;
@@ -52,14 +58,16 @@ static bool rule_selects(const struct tg_device_taint_rule *rule, const struct t
 
 static bool is_unhealthy(const struct tg_fleet_device *device)
 {
-    const struct tg_device_attribute *a = tg_attribute_own(device->object, device->driver, "healthy");
+    const struct tg_device_attribute *a =
+        tg_attribute_own(device->object, device->driver, "healthy");
 
     return a != NULL && a->bool_.set && !a->bool_.value;
 }
 
 /* With taints NULL it only counts. */
-static size_t gather(const struct tg_fleet_device *device, const struct tg_device_taint_rule *const *rules,
-                     size_t n_rules, const struct tg_taint **taints)
+static size_t gather(const struct tg_fleet_device *device,
+                     const struct tg_device_taint_rule *const *rules, size_t n_rules,
+                     const struct tg_taint **taints)
 {
     size_t n = 0;
 
@@ -87,7 +95,8 @@ static size_t gather(const struct tg_fleet_device *device, const struct tg_devic
     return n;
 }
 
-int tg_taint_collect(struct tg_fleet_device *device, const struct tg_device_taint_rule *const *rules, size_t n_rules,
+int tg_taint_collect(struct tg_fleet_device *device,
+                     const struct tg_device_taint_rule *const *rules, size_t n_rules,
                      struct tg_arena *arena, struct tg_error *err)
 {
     int rc = 0;

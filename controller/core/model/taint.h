@@ -16,10 +16,13 @@
 
 /* Does the effect keep new work away? Other effects are advice. */
 bool tg_taint_blocks(const struct tg_taint *taint);
-/* Effect and key: empty in the toleration or equal; then Exists, or equal values (v1.Toleration, resource.k8s.io DeviceToleration). */
-bool tg_taint_tolerated(const struct tg_taint *taint, const struct tg_toleration *tolerations, size_t n);
+/* Effect and key: empty in the toleration or equal; then Exists, or equal values (v1.Toleration,
+ * resource.k8s.io DeviceToleration). */
+bool tg_taint_tolerated(const struct tg_taint *taint, const struct tg_toleration *tolerations,
+                        size_t n);
 /* Gathers the blocking taints of a device: its own, those of rules, and bad health. */
-int tg_taint_collect(struct tg_fleet_device *device, const struct tg_device_taint_rule *const *rules, size_t n_rules,
+int tg_taint_collect(struct tg_fleet_device *device,
+                     const struct tg_device_taint_rule *const *rules, size_t n_rules,
                      struct tg_arena *arena, struct tg_error *err);
 
 #endif

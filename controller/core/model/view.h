@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a fleet, for controller/core only: rows of nodes, devices, classes and holders, each sorted by name so that the
- * order of the input leaves no trace. Rows refer to each other by index.
+ * The inside of a fleet, for controller/core only: rows of nodes, devices, classes and holders,
+ * each sorted by name so that the order of the input leaves no trace. Rows refer to each other by
+ * index.
  */
 #ifndef TG_CORE_MODEL_VIEW_H
 #define TG_CORE_MODEL_VIEW_H
@@ -20,7 +21,8 @@ struct tg_fleet_room { /* one resource of a node */
 struct tg_fleet_node {
     const struct tg_node *object;
     const char *name;
-    const char *broken; /* why the node cannot be judged (a quantity that does not parse), or NULL */
+    const char
+        *broken; /* why the node cannot be judged (a quantity that does not parse), or NULL */
     struct tg_fleet_room *rooms; /* sorted by name */
     size_t n_rooms;
     const size_t *devices; /* indexes of fleet->devices, in order of driver, pool, name */
@@ -33,7 +35,8 @@ struct tg_fleet_device {
     size_t node;             /* TG_NO_INDEX: of no node that we know */
     const char *unsupported; /* why this version never allocates it, or NULL */
     const char *holder;      /* who holds it, or NULL */
-    const struct tg_taint **taints; /* NoSchedule and NoExecute only, those of rules and of bad health included */
+    const struct tg_taint *
+        *taints; /* NoSchedule and NoExecute only, those of rules and of bad health included */
     size_t n_taints;
 };
 
@@ -72,29 +75,31 @@ struct tg_fleet {
     const char *instance;
 };
 
-/* The four parts of tg_fleet_new, one file each: pool.c, holder.c, room.c, class.c. They run in this order after the nodes are
- * there. */
-int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                         struct tg_error *err);
-int tg_fleet_add_holders(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                         struct tg_error *err);
-int tg_fleet_add_pods(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                      struct tg_error *err);
-int tg_fleet_add_classes(struct tg_fleet *fleet, const struct tg_fleet_input *input, struct tg_arena *arena,
-                         struct tg_error *err);
+/* The four parts of tg_fleet_new, one file each: pool.c, holder.c, room.c, class.c. They run in
+ * this order after the nodes are there. */
+int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                         struct tg_arena *arena, struct tg_error *err);
+int tg_fleet_add_holders(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                         struct tg_arena *arena, struct tg_error *err);
+int tg_fleet_add_pods(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                      struct tg_arena *arena, struct tg_error *err);
+int tg_fleet_add_classes(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                         struct tg_arena *arena, struct tg_error *err);
 /* node->status.allocatable to rooms; sets broken when a quantity does not parse. */
 int tg_fleet_open_rooms(struct tg_fleet_node *node, struct tg_arena *arena, struct tg_error *err);
 
 /* TG_NO_INDEX if there is none. */
 size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name);
-size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool, const char *device);
+size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool,
+                            const char *device);
 const struct tg_fleet_class *tg_fleet_find_class(const struct tg_fleet *fleet, const char *name);
-const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet, const char *driver,
-                                                       const char *pool);
-/* What is left of a resource on a node: 0 if the node does not offer it; below 0 if it is overcommitted. */
+const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet,
+                                                       const char *driver, const char *pool);
+/* What is left of a resource on a node: 0 if the node does not offer it; below 0 if it is
+ * overcommitted. */
 int64_t tg_fleet_room_left(const struct tg_fleet_node *node, const char *resource);
 /* strcmp by three keys. */
-int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_device, const char *b_driver,
-                        const char *b_pool, const char *b_device);
+int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_device,
+                        const char *b_driver, const char *b_pool, const char *b_device);
 
 #endif

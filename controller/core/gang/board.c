@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/board.h"
+
+#include <string.h>
+
+#include "api/runtime/base/str.h"
+#include "controller/core/fit/room.h"
+#include "controller/core/fit/rule.h"
+#include "controller/core/gang/claim.h"
+#include "controller/core/gang/key.h"
+#include "controller/core/model/sort.h"
+
+bool tg_board_usable(const struct tg_fleet_device *device)
+{
+    return device->unsupported == NULL && device->holder == NULL;
+}
+
+static int read_member(struct tg_board *board, size_t index, struct tg_member *member,
+                       struct tg_error *err)
+{
+    const struct tg_piece *piece = &board->request->pieces[index];
+    const struct tg_object_meta *meta = NULL;
+    struct tg_demand demand = {0};
+    int rc = 0;
+
+    if (piece->n_pods > 0)
+        meta = piece->pods[0]->metadata;
+    else if (piece->n_claims > 0)
+        meta = piece->claims[0]->metadata;
+    *member = (struct tg_member){.piece = piece,
+                                 .index = index,
+                                 .namespace_ = meta == NULL ? NULL : meta->namespace_,
+                                 .name = meta == NULL ? NULL : meta->name,
+                                 .node = TG_NO_INDEX,
+                                 .next = TG_NO_INDEX};
+    for (size_t i = 0; rc == 0 && i < piece->n_claims; i++) {
+        size_t devices = 0;
+
+        rc = tg_claim_supported(piece->claims[i], &devices, err);
+        member->devices += devices;
+    }
+    if (rc == 0)
+        rc = tg_demand_sum(piece->pods, piece->n_pods, board->arena, &demand, err);
+    return rc < 0 ? rc : tg_piece_key(piece, &demand, board->arena, &member->key, err);
+}
+
+/* Those with the most devices first, then equal ones beside each other, then by name. */
+static int compare_members(const void *pa, const void *pb, const void *context)
+{
+    const struct tg_member *a = pa, *b = pb;
+    int order = 0;
+
+    (void)context;
+    if (a->devices != b->devices)
+        return a->devices > b->devices ? -1 : 1;
+    order = strcmp(a->key, b->key);
+    if (order == 0)
+        order = tg_strcmp(a->namespace_, b->namespace_);
+    return order != 0 ? order : tg_strcmp(a->name, b->name);
+}
+
+static int read_members(struct tg_board *board, struct tg_error *err)
+{
+    size_t n = board->request->n_pieces;
+    struct tg_member *members;
+    const void **order;
+    int rc = tg_core_alloc(board->arena, n, sizeof(*members), &members, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, n, sizeof(*order), &order, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, n, sizeof(*board->members), &board->members, err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = read_member(board, i, &members[i], err);
+        order[i] = &members[i];
+    }
+    if (rc == 0)
+        rc = tg_core_sort(order, n, compare_members, NULL, board->arena, err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        board->members[i] = *(const struct tg_member *)order[i];
+    board->n_members = n;
+    return rc;
+}
+
+static size_t count_slots(const struct tg_piece *piece)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < piece->n_claims; i++) {
+        if (piece->claims[i]->spec != NULL && piece->claims[i]->spec->devices != NULL)
+            n += piece->claims[i]->spec->devices->requests.n;
+    }
+    return n;
+}
+
+static int read_claim(struct tg_board *board, struct tg_member *member,
+                      const struct tg_resource_claim *claim, struct tg_error *err)
+{
+    const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
+
+    for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
+        const struct tg_device_request *request = &devices->requests.items[i];
+        struct tg_slot *slot = &member->slots[member->n_slots++];
+        int rc = tg_ask_book_add(&board->book, request->exactly, &slot->ask, err);
+
+        if (rc < 0)
+            return tg_error_wrap(err, "claim %s/%s: request %s",
+                                 tg_or(claim->metadata->namespace_, ""),
+                                 tg_or(claim->metadata->name, "?"), tg_or(request->name, "?"));
+        slot->claim = claim;
+        slot->request = request->name;
+        slot->count = tg_request_count(request->exactly);
+    }
+    return 0;
+}
+
+static int read_slots(struct tg_board *board, struct tg_member *member, struct tg_error *err)
+{
+    int rc = tg_core_alloc(board->arena, count_slots(member->piece), sizeof(*member->slots),
+                           &member->slots, err);
+
+    for (size_t i = 0; rc == 0 && i < member->piece->n_claims; i++)
+        rc = read_claim(board, member, member->piece->claims[i], err);
+    return rc;
+}
+
+static int merge_needs(struct tg_board *board, struct tg_kind *kind, const struct tg_member *member,
+                       struct tg_error *err)
+{
+    int rc = tg_core_alloc(board->arena, member->n_slots, sizeof(*kind->needs), &kind->needs, err);
+
+    for (size_t i = 0; rc == 0 && i < member->n_slots; i++) {
+        size_t k = 0;
+
+        while (k < kind->n_needs && kind->needs[k].ask != member->slots[i].ask)
+            k++;
+        if (k == kind->n_needs)
+            kind->needs[kind->n_needs++] = (struct tg_need){.ask = member->slots[i].ask};
+        kind->needs[k].count += member->slots[i].count;
+        kind->devices += member->slots[i].count;
+    }
+    return rc;
+}
+
+static int open_kind(struct tg_board *board, size_t first, struct tg_error *err)
+{
+    const struct tg_member *member = &board->members[first];
+    struct tg_kind *kind = &board->kinds[board->n_kinds++];
+    size_t nodes = board->fleet->n_nodes;
+    int rc = 0;
+
+    *kind = (struct tg_kind){.piece = member->piece, .first = first};
+    rc =
+        tg_demand_sum(member->piece->pods, member->piece->n_pods, board->arena, &kind->demand, err);
+    if (rc == 0)
+        rc = merge_needs(board, kind, member, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, nodes, sizeof(*kind->failed), &kind->failed, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, nodes, sizeof(*kind->capacity), &kind->capacity, err);
+    return rc < 0 ? rc : tg_core_alloc(board->arena, nodes, sizeof(*kind->free), &kind->free, err);
+}
+
+static int read_kinds(struct tg_board *board, struct tg_error *err)
+{
+    int rc =
+        tg_core_alloc(board->arena, board->n_members, sizeof(*board->kinds), &board->kinds, err);
+
+    for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
+        struct tg_member *member = &board->members[i];
+
+        rc = read_slots(board, member, err);
+        if (rc == 0 && (i == 0 || strcmp(member->key, board->members[i - 1].key) != 0))
+            rc = open_kind(board, i, err);
+        if (rc < 0)
+            return rc;
+        member->kind = board->n_kinds - 1;
+        board->kinds[member->kind].n++;
+    }
+    return rc;
+}
+
+static size_t most_devices(const struct tg_fleet *fleet)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < fleet->n_nodes; i++) {
+        if (fleet->nodes[i].n_devices > most)
+            most = fleet->nodes[i].n_devices;
+    }
+    return most;
+}
+
+static int open_scratch(struct tg_board *board, struct tg_error *err)
+{
+    size_t nodes = board->fleet->n_nodes, asks = board->book.n_asks,
+           devices = most_devices(board->fleet);
+    struct tg_arena *arena = board->arena;
+    int rc = tg_core_alloc(arena, nodes, sizeof(*board->head), &board->head, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc(arena, nodes, sizeof(*board->used), &board->used, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, nodes, sizeof(*board->free_any), &board->free_any, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, nodes, sizeof(*board->free_wanted), &board->free_wanted, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, board->n_members + 1, sizeof(*board->taken), &board->taken, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, asks, sizeof(*board->needs), &board->needs, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, asks, sizeof(*board->need_of_ask), &board->need_of_ask, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, nodes, sizeof(*board->candidates), &board->candidates, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, nodes, sizeof(*board->order), &board->order, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, nodes, sizeof(*board->order_scratch), &board->order_scratch, err);
+    for (size_t i = 0; rc == 0 && i < asks; i++)
+        board->need_of_ask[i] = TG_NO_INDEX;
+    return rc < 0 ? rc
+                  : tg_match_init(&board->match, &board->book, devices, asks + devices, arena, err);
+}
+
+/* Rules that do not depend on what else is placed. */
+static unsigned char judge(const struct tg_board *board, const struct tg_kind *kind, size_t node)
+{
+    const struct tg_fleet_node *row = &board->fleet->nodes[node];
+
+    if (kind->piece->fixed_node != NULL && strcmp(kind->piece->fixed_node, row->name) != 0)
+        return (unsigned char)(tg_fit_rules_count + 1);
+    for (size_t i = 0; i < kind->piece->n_pods; i++) {
+        size_t failed = tg_fit_first_failed(row, kind->piece->pods[i]);
+
+        if (failed < tg_fit_rules_count)
+            return (unsigned char)failed;
+    }
+    return (unsigned char)tg_fit_rules_count;
+}
+
+static int wanted(struct tg_board *board, const struct tg_kind *kind, size_t device, bool *ret,
+                  struct tg_error *err)
+{
+    *ret = false;
+    for (size_t i = 0; i < kind->n_needs && !*ret; i++) {
+        enum tg_ask_answer answer;
+        int rc = tg_ask_answer(&board->book, kind->needs[i].ask, device, &answer, err);
+
+        if (rc < 0)
+            return rc;
+        *ret = answer == TG_ASK_YES;
+    }
+    return 0;
+}
+
+static int judge_kind(struct tg_board *board, size_t k, size_t node, struct tg_error *err)
+{
+    struct tg_kind *kind = &board->kinds[k];
+    const struct tg_fleet_node *row = &board->fleet->nodes[node];
+    size_t copies = 0;
+    int rc = 0;
+
+    kind->failed[node] = judge(board, kind, node);
+    if (kind->failed[node] != tg_fit_rules_count)
+        return 0;
+    for (size_t d = 0; rc == 0 && d < row->n_devices; d++) {
+        bool want = false;
+
+        if (!tg_board_usable(&board->fleet->devices[row->devices[d]]))
+            continue;
+        rc = wanted(board, kind, row->devices[d], &want, err);
+        kind->free[node] += want ? 1 : 0;
+    }
+    if (rc == 0)
+        rc = tg_board_copies(board, node, k, kind->n, &copies, err);
+    kind->capacity[node] = (uint32_t)copies;
+    if (kind->free[node] > board->free_wanted[node])
+        board->free_wanted[node] = kind->free[node];
+    return rc;
+}
+
+static int judge_nodes(struct tg_board *board, struct tg_error *err)
+{
+    const struct tg_fleet *fleet = board->fleet;
+    int rc = 0;
+
+    tg_board_clear(board);
+    for (size_t i = 0; i < fleet->n_nodes; i++) {
+        for (size_t d = 0; d < fleet->nodes[i].n_devices; d++)
+            board->free_any[i] +=
+                tg_board_usable(&fleet->devices[fleet->nodes[i].devices[d]]) ? 1 : 0;
+    }
+    for (size_t k = 0; rc == 0 && k < board->n_kinds; k++) {
+        for (size_t i = 0; rc == 0 && i < fleet->n_nodes; i++)
+            rc = judge_kind(board, k, i, err);
+    }
+    return rc;
+}
+
+int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
+                  const struct tg_place_request *request, struct tg_arena *arena,
+                  struct tg_error *err)
+{
+    int rc = 0;
+
+    *board = (struct tg_board){.fleet = fleet,
+                               .request = request,
+                               .arena = arena,
+                               .max_steps = request->max_steps == 0 ? TG_DEFAULT_MAX_STEPS
+                                                                    : request->max_steps};
+    tg_ask_book_init(&board->book, fleet, arena);
+    rc = read_members(board, err);
+    if (rc == 0)
+        rc = read_kinds(board, err);
+    if (rc == 0)
+        rc = open_scratch(board, err);
+    return rc < 0 ? rc : judge_nodes(board, err);
+}
+
+void tg_board_clear(struct tg_board *board)
+{
+    for (size_t i = 0; i < board->fleet->n_nodes; i++) {
+        board->head[i] = TG_NO_INDEX;
+        board->used[i] = 0;
+    }
+    for (size_t i = 0; i < board->n_members; i++)
+        board->members[i].node = board->members[i].next = TG_NO_INDEX;
+}
+
+void tg_board_put(struct tg_board *board, size_t member, size_t node)
+{
+    board->members[member].node = node;
+    board->members[member].next = board->head[node];
+    board->head[node] = member;
+    board->used[node] += board->members[member].devices;
+}
+
+void tg_board_take(struct tg_board *board, size_t member)
+{
+    size_t node = board->members[member].node;
+
+    board->head[node] = board->members[member].next;
+    board->used[node] -= board->members[member].devices;
+    board->members[member].node = board->members[member].next = TG_NO_INDEX;
+}
+
+/* Adds needs of some members of a kind to the scratch list; returns its new length. */
+static size_t add_needs(struct tg_board *board, size_t n, const struct tg_kind *kind, size_t times)
+{
+    for (size_t i = 0; i < kind->n_needs && times > 0; i++) {
+        size_t *at = &board->need_of_ask[kind->needs[i].ask];
+
+        if (*at == TG_NO_INDEX) {
+            *at = n++;
+            board->needs[*at] = (struct tg_need){.ask = kind->needs[i].ask};
+        }
+        board->needs[*at].count += kind->needs[i].count * times;
+    }
+    return n;
+}
+
+int tg_board_devices_fit(struct tg_board *board, size_t node, size_t k, size_t times, bool *ret,
+                         struct tg_error *err)
+{
+    const struct tg_kind *kind = &board->kinds[k];
+    size_t n = add_needs(board, 0, kind, times);
+    int rc = 0;
+
+    for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
+        n = add_needs(board, n, &board->kinds[board->members[m].kind], 1);
+    rc = tg_match_feasible(&board->match, &board->fleet->nodes[node], board->needs, n, ret, err);
+    for (size_t i = 0; i < n; i++)
+        board->need_of_ask[board->needs[i].ask] = TG_NO_INDEX;
+    return rc;
+}
+
+int tg_board_copies(struct tg_board *board, size_t node, size_t k, size_t max, size_t *ret,
+                    struct tg_error *err)
+{
+    const struct tg_kind *kind = &board->kinds[k];
+    size_t low = 0, high = max, n_taken = 0;
+
+    *ret = 0;
+    if (kind->failed[node] != tg_fit_rules_count || max == 0)
+        return 0;
+    for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
+        board->taken[n_taken++] = &board->kinds[board->members[m].kind].demand;
+    high =
+        tg_room_copies(&board->fleet->nodes[node], board->taken, n_taken, &kind->demand, max, NULL);
+    if (kind->devices > 0) {
+        size_t rest = board->free_any[node] < board->used[node]
+                          ? 0
+                          : board->free_any[node] - board->used[node];
+
+        high = rest / kind->devices < high ? rest / kind->devices : high;
+    }
+    /* What fits n times fits fewer times: halve. */
+    while (kind->devices > 0 && low < high) {
+        size_t middle = high - (high - low) / 2;
+        bool fits = false;
+        int rc = tg_board_devices_fit(board, node, k, middle, &fits, err);
+
+        if (rc < 0)
+            return rc;
+        if (fits)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *ret = high;
+    return 0;
+}

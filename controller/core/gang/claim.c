@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/claim.h"
+
+#include <string.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
+#include "controller/core/cel/selector.h"
+#include "controller/core/gang/place.h"
+
+/* Bytes that all selectors of one claim may need: far more than the API's limits allow. */
+#define CHECK_BUDGET ((size_t)16 * 1024 * 1024)
+
+size_t tg_request_count(const struct tg_exact_request *request)
+{
+    return request->count.set ? (size_t)request->count.value : 1;
+}
+
+static bool has_sub_requests(const struct tg_device_request *request)
+{
+    return request->first_available.n > 0;
+}
+
+static bool has_no_known_form(const struct tg_device_request *request)
+{
+    return request->exactly == NULL;
+}
+
+static bool wants_all(const struct tg_device_request *request)
+{
+    return tg_streq(request->exactly->allocation_mode, "All");
+}
+
+static bool has_unknown_mode(const struct tg_device_request *request)
+{
+    return request->exactly->allocation_mode != NULL &&
+           !tg_streq(request->exactly->allocation_mode, "ExactCount");
+}
+
+static bool wants_admin_access(const struct tg_device_request *request)
+{
+    return request->exactly->admin_access.set && request->exactly->admin_access.value;
+}
+
+static bool wants_capacity(const struct tg_device_request *request)
+{
+    return request->exactly->capacity != NULL;
+}
+
+/* In this order: later ones look into `exactly`. */
+static const struct {
+    bool (*applies)(const struct tg_device_request *request);
+    const char *field, *instead;
+} unsupported[] = {
+    {has_sub_requests, "firstAvailable", "use exactly"},
+    {has_no_known_form, "a form other than exactly", "use exactly"},
+    {wants_all, "exactly.allocationMode: All", "use ExactCount with a count"},
+    {has_unknown_mode, "exactly.allocationMode", "use ExactCount with a count"},
+    {wants_admin_access, "exactly.adminAccess", "use a DeviceClass that is not managed by Tangram"},
+    {wants_capacity, "exactly.capacity", "select by device.capacity in a selector"},
+};
+
+static int check_request(const struct tg_device_request *request, size_t *total,
+                         struct tg_error *err)
+{
+    const char *name = tg_or(request->name, "?");
+    const struct tg_opt_int *count;
+
+    for (size_t i = 0; i < TG_ARRAY_SIZE(unsupported); i++) {
+        if (unsupported[i].applies(request))
+            return tg_error_set(err, TG_UNIMPLEMENTED,
+                                "request %s: %s is not supported in this version: %s", name,
+                                unsupported[i].field, unsupported[i].instead);
+    }
+    count = &request->exactly->count;
+    if (count->set && count->value < 1)
+        return tg_error_set(err, TG_INVALID_ARGUMENT, "request %s: count must be at least 1", name);
+    if (count->set && count->value > TG_RESULTS_MAX)
+        *total = TG_RESULTS_MAX + 1;
+    else
+        *total += tg_request_count(request->exactly);
+    if (*total > TG_RESULTS_MAX)
+        return tg_error_set(
+            err, TG_INVALID_ARGUMENT,
+            "request %s: a claim cannot have more than %d devices; use several claims", name,
+            TG_RESULTS_MAX);
+    return 0;
+}
+
+int tg_claim_supported(const struct tg_resource_claim *claim, size_t *ret_devices,
+                       struct tg_error *err)
+{
+    const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
+    size_t total = 0;
+    int rc = 0;
+
+    if (devices != NULL && devices->constraints.n > 0)
+        rc = tg_error_set(err, TG_UNIMPLEMENTED,
+                          "spec.devices.constraints is not supported in this version: narrow the "
+                          "selectors instead");
+    for (size_t i = 0; rc == 0 && devices != NULL && i < devices->requests.n; i++)
+        rc = check_request(&devices->requests.items[i], &total, err);
+    if (rc < 0)
+        return tg_error_wrap(err, "claim %s/%s", tg_or(claim->metadata->namespace_, ""),
+                             tg_or(claim->metadata->name, "?"));
+    *ret_devices = total;
+    return 0;
+}
+
+/* What the classes of a claim are to us. */
+struct tally {
+    const struct tg_device_class *managed, *unguarded, *other;
+    const char *unknown;
+};
+
+static void count_class(const struct tg_device_class *const *classes, size_t n,
+                        const char *instance, const char *name, struct tally *tally)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!tg_streq(classes[i]->metadata->name, name))
+            continue;
+        switch (tg_class_kind(classes[i], instance)) {
+        case TG_CLASS_MANAGED:
+            tally->managed = classes[i];
+            return;
+        case TG_CLASS_UNGUARDED:
+            tally->unguarded = classes[i];
+            return;
+        case TG_CLASS_UNMANAGED:
+        case TG_CLASS_OTHER_INSTANCE:
+            tally->other = classes[i];
+            return;
+        }
+    }
+    if (tally->unknown == NULL)
+        tally->unknown = tg_or(name, "");
+}
+
+static struct tally count_classes(const struct tg_device_class *const *classes, size_t n,
+                                  const char *instance, const struct tg_device_claim *devices)
+{
+    struct tally tally = {.managed = NULL};
+
+    for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
+        const struct tg_device_request *request = &devices->requests.items[i];
+
+        if (request->exactly != NULL)
+            count_class(classes, n, instance, request->exactly->device_class_name, &tally);
+        for (size_t k = 0; k < request->first_available.n; k++)
+            count_class(classes, n, instance, request->first_available.items[k].device_class_name,
+                        &tally);
+    }
+    return tally;
+}
+
+/* A claim that says it is a gang's is ours even while its class is not there. */
+static bool is_member(const struct tg_device_claim *devices)
+{
+    for (size_t i = 0; devices != NULL && i < devices->config.n; i++) {
+        const struct tg_opaque_config *opaque = devices->config.items[i].opaque;
+
+        if (opaque != NULL && tg_streq(opaque->driver, TG_MARKER_DRIVER))
+            return true;
+    }
+    return false;
+}
+
+static int check_classes(const struct tally *tally, struct tg_error *err)
+{
+    if (tally->unknown != NULL)
+        return tg_error_set(err, TG_NOT_FOUND, "there is no DeviceClass %s", tally->unknown);
+    if (tally->other != NULL && (tally->managed != NULL || tally->unguarded != NULL))
+        return tg_error_set(
+            err, TG_INVALID_ARGUMENT,
+            "DeviceClass %s is managed by this controller and %s is not: one claim cannot mix "
+            "them, use two claims",
+            (tally->managed != NULL ? tally->managed : tally->unguarded)->metadata->name,
+            tally->other->metadata->name);
+    if (tally->unguarded != NULL)
+        return tg_error_set(err, TG_FAILED_PRECONDITION,
+                            "DeviceClass %s carries the label " TG_LABEL_CONTROLLER
+                            " without the guard: add %s as an entry of its spec.selectors",
+                            tally->unguarded->metadata->name, TG_GUARD_EXPRESSION);
+    return 0;
+}
+
+static int check_selectors(const struct tg_device_selector *items, size_t n, const char *kind,
+                           const char *name, struct tg_arena *arena, struct tg_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct tg_selector *selector;
+        int rc = 0;
+
+        if (items[i].cel == NULL || items[i].cel->expression == NULL)
+            return tg_error_set(err, TG_UNIMPLEMENTED, "%s %s: selectors[%zu]: only cel is known",
+                                kind, name, i);
+        rc = tg_selector_compile(items[i].cel->expression, arena, &selector, err);
+        if (rc < 0)
+            return tg_error_wrap(err, "%s %s: selectors[%zu]", kind, name, i);
+    }
+    return 0;
+}
+
+static int check_class_selectors(const struct tg_device_class *const *classes, size_t n,
+                                 const char *name, struct tg_arena *arena, struct tg_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (tg_streq(classes[i]->metadata->name, name))
+            return check_selectors(classes[i]->spec->selectors.items, classes[i]->spec->selectors.n,
+                                   "DeviceClass", name, arena, err);
+    }
+    return 0;
+}
+
+static int check_all_selectors(const struct tg_device_class *const *classes, size_t n,
+                               const struct tg_device_claim *devices, struct tg_error *err)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(CHECK_BUDGET);
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < devices->requests.n; i++) {
+        const struct tg_exact_request *request = devices->requests.items[i].exactly;
+
+        rc = check_class_selectors(classes, n, request->device_class_name, arena, err);
+        if (rc == 0)
+            rc = check_selectors(request->selectors.items, request->selectors.n, "request",
+                                 tg_or(devices->requests.items[i].name, "?"), arena, err);
+    }
+    return rc;
+}
+
+int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classes,
+                   const char *instance, const struct tg_resource_claim *claim, bool *ret_managed,
+                   struct tg_error *err)
+{
+    const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
+    struct tally tally = count_classes(classes, n_classes, instance, devices);
+    struct tg_error own = TG_ERROR_INIT;
+    size_t n = 0;
+    int rc = 0;
+
+    *ret_managed = tally.managed != NULL || tally.unguarded != NULL;
+    if (!*ret_managed && !(tally.unknown != NULL && tally.other == NULL && is_member(devices)))
+        return 0;
+    *ret_managed = true;
+    err = err != NULL ? err : &own;
+    rc = check_classes(&tally, err);
+    if (rc == 0)
+        rc = tg_claim_supported(claim, &n, err);
+    else
+        tg_error_wrap(err, "claim %s/%s", tg_or(claim->metadata->namespace_, ""),
+                      tg_or(claim->metadata->name, "?"));
+    if (rc == 0) {
+        rc = check_all_selectors(classes, n_classes, devices, err);
+        if (rc < 0)
+            tg_error_wrap(err, "claim %s/%s", tg_or(claim->metadata->namespace_, ""),
+                          tg_or(claim->metadata->name, "?"));
+    }
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The domains of a topology level among the nodes of a scope. Nodes without the label are in none.
+ */
+#ifndef TG_CORE_GANG_DOMAIN_H
+#define TG_CORE_GANG_DOMAIN_H
+
+#include "controller/core/gang/board.h"
+
+struct tg_domain {
+    const char *name; /* the label's value; the node's name at level host */
+    struct tg_scope scope;
+    size_t places; /* members that have room, each kind for itself */
+    size_t free;   /* free devices that members could use */
+};
+
+struct tg_domains {
+    struct tg_domain *items; /* the tightest first: fewest free devices, then the name */
+    size_t n;
+};
+
+/* TG_UNIMPLEMENTED: a level of a device attribute. */
+int tg_domains_find(const struct tg_board *board, const struct tg_level *level,
+                    const struct tg_scope *scope, struct tg_domains *ret, struct tg_error *err);
+
+#endif

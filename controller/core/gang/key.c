@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "controller/core/model/sort.h"
+
+struct text {
+    char *data;
+    size_t n, capacity;
+    struct tg_arena *arena;
+    struct tg_error *err;
+    int rc; /* the first failure; nothing is appended after it */
+};
+
+static void append(struct text *t, const char *s, size_t n)
+{
+    if (t->rc < 0)
+        return;
+    if (t->n + n + 1 > t->capacity) {
+        size_t capacity = (t->n + n + 1) * 2;
+        char *grown;
+
+        t->rc = tg_core_alloc(t->arena, capacity, 1, &grown, t->err);
+        if (t->rc < 0)
+            return;
+        if (t->n > 0)
+            memcpy(grown, t->data, t->n);
+        t->data = grown;
+        t->capacity = capacity;
+    }
+    memcpy(t->data + t->n, s, n);
+    t->n += n;
+    t->data[t->n] = '\0';
+}
+
+static void put_number(struct text *t, char tag, int64_t value)
+{
+    char number[32];
+    int n = snprintf(number, sizeof(number), "%c%" PRId64 ";", tag, value);
+
+    append(t, number, (size_t)n);
+}
+
+/* Length and content; a missing string is told from an empty one. */
+static void put(struct text *t, const char *s)
+{
+    if (s == NULL) {
+        append(t, "-", 1);
+        return;
+    }
+    put_number(t, 's', (int64_t)strlen(s));
+    append(t, s, strlen(s));
+}
+
+static void put_tolerations(struct text *t, const struct tg_toleration *items, size_t n)
+{
+    put_number(t, 't', (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        put(t, items[i].key);
+        put(t, items[i].operator_);
+        put(t, items[i].value);
+        put(t, items[i].effect);
+    }
+}
+
+static void put_requirements(struct text *t, const struct tg_selector_requirement *items, size_t n)
+{
+    put_number(t, 'r', (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        put(t, items[i].key);
+        put(t, items[i].operator_);
+        put_number(t, 'v', (int64_t)items[i].values.n);
+        for (size_t k = 0; k < items[i].values.n; k++)
+            put(t, items[i].values.items[k]);
+    }
+}
+
+static void put_affinity(struct text *t, const struct tg_affinity *affinity)
+{
+    const struct tg_node_selector *required = NULL;
+
+    if (affinity != NULL && affinity->node_affinity != NULL)
+        required = affinity->node_affinity->required;
+    put_number(t, 'a', required == NULL ? -1 : (int64_t)required->terms.n);
+    for (size_t i = 0; required != NULL && i < required->terms.n; i++) {
+        const struct tg_selector_term *term = &required->terms.items[i];
+
+        put_requirements(t, term->match_expressions.items, term->match_expressions.n);
+        put_requirements(t, term->match_fields.items, term->match_fields.n);
+    }
+}
+
+static void put_pod(struct text *t, const struct tg_pod *pod)
+{
+    const struct tg_pod_spec *spec = pod->spec;
+
+    put_number(t, 'p', (int64_t)spec->node_selector.n);
+    for (size_t i = 0; i < spec->node_selector.n; i++) {
+        put(t, spec->node_selector.items[i].key);
+        put(t, spec->node_selector.items[i].value);
+    }
+    put_tolerations(t, spec->tolerations.items, spec->tolerations.n);
+    put_affinity(t, spec->affinity);
+}
+
+static void put_request(struct text *t, const struct tg_exact_request *request)
+{
+    put(t, request->device_class_name);
+    put_number(t, 'c', request->count.set ? request->count.value : 1);
+    put_number(t, 'e', (int64_t)request->selectors.n);
+    for (size_t i = 0; i < request->selectors.n; i++)
+        put(t, request->selectors.items[i].cel == NULL
+                   ? NULL
+                   : request->selectors.items[i].cel->expression);
+    put_tolerations(t, request->tolerations.items, request->tolerations.n);
+}
+
+int tg_piece_key(const struct tg_piece *piece, const struct tg_demand *demand,
+                 struct tg_arena *arena, const char **ret, struct tg_error *err)
+{
+    struct text t = {.arena = arena, .err = err};
+
+    put(&t, piece->fixed_node);
+    for (size_t i = 0; i < piece->n_pods; i++)
+        put_pod(&t, piece->pods[i]);
+    for (size_t i = 0; i < demand->n; i++) {
+        put(&t, demand->items[i].name);
+        put_number(&t, 'd', demand->items[i].value);
+    }
+    for (size_t i = 0; i < piece->n_claims; i++) {
+        const struct tg_device_claim *claim = piece->claims[i]->spec->devices;
+
+        put_number(&t, 'q', claim == NULL ? 0 : (int64_t)claim->requests.n);
+        for (size_t k = 0; claim != NULL && k < claim->requests.n; k++)
+            put_request(&t, claim->requests.items[k].exactly);
+    }
+    *ret = t.data;
+    return t.rc;
+}

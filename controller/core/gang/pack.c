@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/pack.h"
+
+#include "controller/core/model/sort.h"
+
+int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *err)
+{
+    size_t *nodes, n = board->fleet->n_nodes;
+    int rc = tg_core_alloc(board->arena, n, sizeof(*nodes), &nodes, err);
+
+    *pack = (struct tg_pack){.everything = {.nodes = nodes, .n = n}};
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        nodes[i] = i;
+    if (board->request->pack_required != NULL)
+        return tg_domains_find(board, board->request->pack_required, &pack->everything,
+                               &pack->required, err);
+    rc = tg_core_alloc(board->arena, 1, sizeof(*pack->required.items), &pack->required.items, err);
+    if (rc == 0)
+        pack->required.items[pack->required.n++] =
+            (struct tg_domain){.name = "", .scope = pack->everything};
+    return rc;
+}
+
+/* Domains by how many members have room there, the most first; the tighter one among equals. */
+static int compare_places(const void *pa, const void *pb, const void *context)
+{
+    const struct tg_domain *a = pa, *b = pb;
+
+    (void)context;
+    return a->places == b->places ? 0 : (a->places > b->places ? -1 : 1);
+}
+
+/* All members in one domain of the level, the tightest first. */
+static int search_single(struct tg_board *board, const struct tg_domains *domains, bool *ret,
+                         struct tg_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && !*ret && i < domains->n; i++)
+        rc = tg_search_all(board, &domains->items[i].scope, ret, err);
+    return rc;
+}
+
+static void extend(size_t *nodes, struct tg_scope *scope, const struct tg_domain *domain)
+{
+    for (size_t i = 0; i < domain->scope.n; i++)
+        nodes[scope->n++] = domain->scope.nodes[i];
+}
+
+/* The `count` roomiest domains; then, with one more needed anyway, the tightest last one that does.
+ */
+static int search_last(struct tg_board *board, const void *const *order, size_t n, size_t from,
+                       size_t *nodes, const struct tg_scope *base, bool *ret, struct tg_error *err)
+{
+    int rc = 0;
+
+    for (size_t last = n; rc == 0 && !*ret && last > from; last--) {
+        struct tg_scope scope = *base;
+
+        extend(nodes, &scope, order[last - 1]);
+        rc = tg_search_all(board, &scope, ret, err);
+    }
+    return rc;
+}
+
+/* As few domains as possible: more and more of the roomiest ones. */
+static int search_few(struct tg_board *board, const struct tg_domains *domains,
+                      const struct tg_scope *within, bool *ret, struct tg_error *err)
+{
+    const void **order;
+    size_t *nodes;
+    struct tg_scope base = {.n = 0};
+    int rc = tg_core_alloc(board->arena, domains->n, sizeof(*order), &order, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, within->n, sizeof(*nodes), &nodes, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < domains->n; i++)
+        order[i] = &domains->items[i];
+    rc = tg_core_sort(order, domains->n, compare_places, NULL, board->arena, err);
+    base.nodes = nodes;
+    for (size_t n = 1; rc == 0 && !*ret && n < domains->n; n++) {
+        struct tg_scope next;
+
+        extend(nodes, &base, order[n - 1]);
+        next = base;
+        extend(nodes, &next, order[n]);
+        /* The roomiest next one must do before a tighter one is looked for. */
+        if (tg_search_may_fit(board, &next))
+            rc = search_last(board, (const void *const *)order, domains->n, n, nodes, &base, ret,
+                             err);
+    }
+    return rc;
+}
+
+int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret,
+                   struct tg_error *err)
+{
+    const struct tg_level *preferred = board->request->pack_preferred;
+    struct tg_domains *inner = NULL;
+    int rc = 0;
+
+    *ret = false;
+    if (preferred != NULL)
+        rc = tg_core_alloc(board->arena, pack->required.n, sizeof(*inner), &inner, err);
+    for (size_t i = 0; rc == 0 && preferred != NULL && i < pack->required.n; i++)
+        rc = tg_domains_find(board, preferred, &pack->required.items[i].scope, &inner[i], err);
+    for (size_t i = 0; rc == 0 && preferred != NULL && !*ret && i < pack->required.n; i++)
+        rc = search_single(board, &inner[i], ret, err);
+    for (size_t i = 0; rc == 0 && !*ret && i < pack->required.n; i++) {
+        const struct tg_scope *scope = &pack->required.items[i].scope;
+
+        if (!tg_search_may_fit(board, scope))
+            continue;
+        if (preferred != NULL)
+            rc = search_few(board, &inner[i], scope, ret, err);
+        /* Nodes without the preferred level's label come last. */
+        if (rc == 0 && !*ret)
+            rc = tg_search_all(board, scope, ret, err);
+    }
+    return rc;
+}

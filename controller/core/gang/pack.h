@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which nodes a gang may use together: the levels of topology.pack around the search. */
+#ifndef TG_CORE_GANG_PACK_H
+#define TG_CORE_GANG_PACK_H
+
+#include "controller/core/gang/domain.h"
+#include "controller/core/gang/search.h"
+
+struct tg_pack {
+    struct tg_scope everything;
+    struct tg_domains
+        required; /* of the required level; one that holds everything if there is none */
+};
+
+int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *err);
+/* *ret: the board holds the placement. */
+int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret,
+                   struct tg_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/str.h"
+#include "controller/core/gang/place.h"
+
+/* Each gets the pod's spec and says whether the pod asks for what placement cannot model. */
+static bool foreign_scheduler(const struct tg_pod_spec *spec)
+{
+    return strcmp(tg_or(spec->scheduler_name, "default-scheduler"), "default-scheduler") != 0;
+}
+
+/* The raw JSON of a list; an empty one demands nothing. */
+static bool demands(const struct tg_pod_affinity *affinity)
+{
+    const char *s = affinity == NULL ? NULL : affinity->required;
+
+    while (s != NULL && *s != '\0' && strchr("[ \t\r\n", *s) != NULL)
+        s++;
+    return s != NULL && *s != ']' && *s != '\0';
+}
+
+static bool pod_affinity(const struct tg_pod_spec *spec)
+{
+    return spec->affinity != NULL && demands(spec->affinity->pod_affinity);
+}
+
+static bool pod_anti_affinity(const struct tg_pod_spec *spec)
+{
+    return spec->affinity != NULL && demands(spec->affinity->pod_anti_affinity);
+}
+
+static bool spread(const struct tg_pod_spec *spec)
+{
+    for (size_t i = 0; i < spec->topology_spread.n; i++) {
+        if (!tg_streq(spec->topology_spread.items[i].when_unsatisfiable, "ScheduleAnyway"))
+            return true;
+    }
+    return false;
+}
+
+static bool volumes(const struct tg_pod_spec *spec)
+{
+    for (size_t i = 0; i < spec->volumes.n; i++) {
+        if (spec->volumes.items[i].persistent_volume_claim != NULL ||
+            spec->volumes.items[i].ephemeral != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool has_host_port(const struct tg_container *containers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < containers[i].ports.n; k++) {
+            const struct tg_opt_int *port = &containers[i].ports.items[k].host_port;
+
+            if (port->set && port->value > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool host_ports(const struct tg_pod_spec *spec)
+{
+    return has_host_port(spec->containers.items, spec->containers.n) ||
+           has_host_port(spec->init_containers.items, spec->init_containers.n);
+}
+
+static const struct {
+    bool (*applies)(const struct tg_pod_spec *spec);
+    const char *field, *instead;
+} refused[] = {
+    {foreign_scheduler, "spec.schedulerName", "only pods of the default scheduler are placed"},
+    {pod_affinity, "spec.affinity.podAffinity.required...",
+     "use topology.pack of the gang, or the preferred form"},
+    {pod_anti_affinity, "spec.affinity.podAntiAffinity.required...", "use the preferred form"},
+    {spread, "spec.topologySpreadConstraints with DoNotSchedule",
+     "use whenUnsatisfiable: ScheduleAnyway"},
+    {volumes, "a volume with a PersistentVolumeClaim", "its node affinity is not looked at yet"},
+    {host_ports, "hostPort", "ports of the node are not looked at yet"},
+};
+
+int tg_pod_check(const struct tg_pod *pod, struct tg_error *err)
+{
+    if (pod->spec == NULL)
+        return tg_error_set(err, TG_INVALID_ARGUMENT, "pod %s/%s: no spec",
+                            tg_or(pod->metadata->namespace_, ""), tg_or(pod->metadata->name, "?"));
+    for (size_t i = 0; i < TG_ARRAY_SIZE(refused); i++) {
+        if (refused[i].applies(pod->spec))
+            return tg_error_set(
+                err, TG_UNIMPLEMENTED, "pod %s/%s: %s is not supported in this version: %s",
+                tg_or(pod->metadata->namespace_, ""), tg_or(pod->metadata->name, "?"),
+                refused[i].field, refused[i].instead);
+    }
+    return 0;
+}

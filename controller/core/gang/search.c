@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/search.h"
+
+#include "controller/core/model/sort.h"
+
+bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scope)
+{
+    for (size_t k = 0; k < board->n_kinds; k++) {
+        size_t room = 0;
+
+        for (size_t i = 0; i < scope->n && room < board->kinds[k].n; i++)
+            room += board->kinds[k].capacity[scope->nodes[i]];
+        if (room < board->kinds[k].n)
+            return false;
+    }
+    return true;
+}
+
+/* What is free now, less what one member takes. */
+static size_t left_after(const struct tg_board *board, size_t free_devices, size_t node,
+                         size_t devices)
+{
+    size_t taken = board->used[node] + devices;
+
+    return free_devices < taken ? 0 : free_devices - taken;
+}
+
+/* Fewest devices left that this kind could use, then fewest of any kind, then the name (nodes are
+ * in its order). */
+static int compare_candidates(const void *pa, const void *pb, const void *context)
+{
+    const struct tg_candidate *a = pa, *b = pb;
+
+    (void)context;
+    if (a->left != b->left)
+        return a->left < b->left ? -1 : 1;
+    if (a->left_any != b->left_any)
+        return a->left_any < b->left_any ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* The nodes that take at least one member of the kind now, best first: board->order. */
+static int find_candidates(struct tg_board *board, const struct tg_scope *scope, size_t k,
+                           size_t *ret_n, struct tg_error *err)
+{
+    const struct tg_kind *kind = &board->kinds[k];
+    size_t n = 0;
+
+    for (size_t i = 0; i < scope->n; i++) {
+        size_t node = scope->nodes[i], copies = kind->capacity[node];
+
+        if (board->head[node] != TG_NO_INDEX && copies > 0) {
+            int rc = tg_board_copies(board, node, k, copies, &copies, err);
+
+            if (rc < 0)
+                return rc;
+        }
+        if (copies == 0)
+            continue;
+        board->candidates[n] = (struct tg_candidate){
+            .node = node,
+            .copies = copies,
+            .left = left_after(board, kind->free[node], node, kind->devices),
+            .left_any = left_after(board, board->free_any[node], node, kind->devices)};
+        board->order[n] = &board->candidates[n];
+        n++;
+    }
+    tg_core_sort_in(board->order, board->order_scratch, n, compare_candidates, NULL);
+    *ret_n = n;
+    return 0;
+}
+
+int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, size_t *ret_placed,
+                       struct tg_error *err)
+{
+    *ret_placed = 0;
+    tg_board_clear(board);
+    for (size_t k = 0; k < board->n_kinds; k++) {
+        const struct tg_kind *kind = &board->kinds[k];
+        size_t n = 0, member = kind->first, end = kind->first + kind->n;
+        int rc = find_candidates(board, scope, k, &n, err);
+
+        if (rc < 0)
+            return rc;
+        /* A node once begun has the fewest left from then on: fill it. */
+        for (size_t i = 0; i < n; i++) {
+            const struct tg_candidate *c = board->order[i];
+
+            for (size_t copy = 0; copy < c->copies && member < end; copy++)
+                tg_board_put(board, member++, c->node);
+        }
+        *ret_placed += member - kind->first;
+    }
+    return 0;
+}
+
+/* The exhaustive search: member after member, each over the nodes of the scope. */
+struct search {
+    struct tg_board *board;
+    const struct tg_scope *scope;
+    size_t *cursor; /* of each member: where in the scope it stands or is to be tried next */
+};
+
+/* Before the first member of a kind: is there room for all of them beside what is placed? */
+static int kind_may_fit(struct search *s, size_t member, bool *ret, struct tg_error *err)
+{
+    struct tg_board *board = s->board;
+    size_t k = board->members[member].kind, room = 0;
+    const struct tg_kind *kind = &board->kinds[k];
+
+    *ret = true;
+    if (member != kind->first)
+        return 0;
+    for (size_t i = 0; i < s->scope->n && room < kind->n; i++) {
+        size_t node = s->scope->nodes[i], copies = kind->capacity[node];
+
+        if (board->head[node] != TG_NO_INDEX && copies > 0) {
+            int rc = tg_board_copies(board, node, k, copies, &copies, err);
+
+            board->steps++;
+            if (rc < 0)
+                return rc;
+        }
+        room += copies;
+    }
+    *ret = room >= kind->n;
+    return 0;
+}
+
+/* Puts the member on the next node that takes it. */
+static int advance(struct search *s, size_t member, bool *ret, struct tg_error *err)
+{
+    struct tg_board *board = s->board;
+    size_t k = board->members[member].kind;
+
+    *ret = false;
+    for (; s->cursor[member] < s->scope->n && board->steps < board->max_steps;
+         s->cursor[member]++) {
+        size_t node = s->scope->nodes[s->cursor[member]], copies = 0;
+        int rc = 0;
+
+        board->steps++;
+        if (board->kinds[k].capacity[node] == 0)
+            continue;
+        rc = tg_board_copies(board, node, k, 1, &copies, err);
+        if (rc < 0)
+            return rc;
+        if (copies == 1) {
+            tg_board_put(board, member, node);
+            *ret = true;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* Where the search for a member begins: like ones take nodes in order, since exchanging them
+ * changes nothing. */
+static size_t first_cursor(const struct search *s, size_t member)
+{
+    return member == s->board->kinds[s->board->members[member].kind].first ? 0
+                                                                           : s->cursor[member - 1];
+}
+
+static int search_everything(struct search *s, bool *ret, struct tg_error *err)
+{
+    struct tg_board *board = s->board;
+    size_t member = 0;
+    bool fresh = true;
+
+    tg_board_clear(board);
+    *ret = false;
+    while (member < board->n_members) {
+        bool placed = true;
+        int rc = 0;
+
+        if (fresh) {
+            s->cursor[member] = first_cursor(s, member);
+            rc = kind_may_fit(s, member, &placed, err);
+        }
+        if (rc == 0 && placed)
+            rc = advance(s, member, &placed, err);
+        if (rc < 0)
+            return rc;
+        if (board->steps >= board->max_steps) {
+            board->gave_up = true;
+            return 0;
+        }
+        fresh = placed;
+        if (placed) {
+            member++;
+            continue;
+        }
+        if (member == 0)
+            return 0;
+        tg_board_take(board, --member);
+        s->cursor[member]++;
+    }
+    *ret = true;
+    return 0;
+}
+
+int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *ret,
+                  struct tg_error *err)
+{
+    struct search s = {.board = board, .scope = scope, .cursor = NULL};
+    size_t placed = 0;
+    int rc = 0;
+
+    *ret = false;
+    if (!tg_search_may_fit(board, scope))
+        return 0;
+    rc = tg_search_best_fit(board, scope, &placed, err);
+    *ret = rc == 0 && placed == board->n_members;
+    if (rc < 0 || *ret || board->n_kinds < 2 || board->gave_up)
+        return rc;
+    if (board->cursor == NULL)
+        rc = tg_core_alloc(board->arena, board->n_members, sizeof(*board->cursor), &board->cursor,
+                           err);
+    s.cursor = board->cursor;
+    return rc < 0 ? rc : search_everything(&s, ret, err);
+}

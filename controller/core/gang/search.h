@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Members to the nodes of a scope. First best fit, kind by kind: exact for alike members, since
+ * nodes do not influence each other. When it falls short with several kinds, a search that tries
+ * everything, bounded by the board's steps.
+ */
+#ifndef TG_CORE_GANG_SEARCH_H
+#define TG_CORE_GANG_SEARCH_H
+
+#include "controller/core/gang/board.h"
+
+/* Puts as many members as best fit finds room for (the board is cleared first). */
+int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, size_t *ret_placed,
+                       struct tg_error *err);
+/* All members or none: *ret, and the board is then as it says. If the steps ran out, board->gave_up
+ * is set. */
+int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *ret,
+                  struct tg_error *err);
+/* Cheap and necessary: is each kind alone within the scope's capacity? */
+bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scope);
+
+#endif
