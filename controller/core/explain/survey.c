@@ -9,8 +9,8 @@
 
 struct surveyor {
     struct tg_board *board;
-    const struct tg_kind *kind;
-    size_t kind_index;
+    const struct tg_board_group *group;
+    size_t group_index;
     const bool *taken_by_us;
     bool *fits;      /* one a node: in scope and through the rules */
     size_t *free_on; /* one a node */
@@ -34,7 +34,7 @@ static void survey_nodes(struct surveyor *s, const struct tg_scope *scope)
 {
     s->out->nodes = scope->n;
     for (size_t i = 0; i < scope->n; i++) {
-        size_t failed = s->kind->failed[scope->nodes[i]];
+        size_t failed = s->group->failed[scope->nodes[i]];
 
         if (failed == tg_fit_rules_count) {
             s->fits[scope->nodes[i]] = true;
@@ -51,10 +51,10 @@ static enum tg_ask_answer answer(struct surveyor *s, size_t device)
 {
     enum tg_ask_answer best = TG_ASK_NO;
 
-    for (size_t i = 0; i < s->kind->n_needs; i++) {
+    for (size_t i = 0; i < s->group->n_needs; i++) {
         enum tg_ask_answer one = TG_ASK_NO;
 
-        if (tg_ask_answer(&s->board->book, s->kind->needs[i].ask, device, &one, NULL) < 0 ||
+        if (tg_ask_answer(&s->board->book, s->group->needs[i].ask, device, &one, NULL) < 0 ||
             one == TG_ASK_NO)
             continue;
         s->matched[i] = s->matched[i] || s->board->fleet->devices[device].unsupported == NULL;
@@ -128,13 +128,13 @@ static int survey_room(struct surveyor *s, const struct tg_scope *scope, struct 
 
         if (!s->fits[node])
             continue;
-        rc = tg_board_devices_fit(board, node, s->kind_index, 1, &enough, err);
+        rc = tg_board_devices_fit(board, node, s->group_index, 1, &enough, err);
         if (rc < 0)
             return rc;
         for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
-            board->taken[n_taken++] = &board->kinds[board->members[m].kind].demand;
+            board->taken[n_taken++] = &board->groups[board->members[m].group].demand;
         if (!enough || tg_room_copies(&board->fleet->nodes[node], board->taken, n_taken,
-                                      &s->kind->demand, 1, &resource) > 0)
+                                      &s->group->demand, 1, &resource) > 0)
             continue;
         if (s->out->nodes_short++ == 0) {
             s->out->short_node = node;
@@ -161,24 +161,24 @@ static void measure_short(struct surveyor *s)
 
     if (out->short_resource == NULL)
         return;
-    out->short_need = amount_of(&s->kind->demand, out->short_resource);
+    out->short_need = amount_of(&s->group->demand, out->short_resource);
     out->short_left =
         tg_fleet_room_left(&board->fleet->nodes[out->short_node], out->short_resource);
     for (size_t m = board->head[out->short_node]; m != TG_NO_INDEX; m = board->members[m].next) {
         int64_t amount =
-            amount_of(&board->kinds[board->members[m].kind].demand, out->short_resource);
+            amount_of(&board->groups[board->members[m].group].demand, out->short_resource);
 
         out->short_left = out->short_left > amount ? out->short_left - amount : 0;
     }
     out->short_left = out->short_left < 0 ? 0 : out->short_left;
 }
 
-int tg_survey_take(struct tg_board *board, size_t kind, const struct tg_scope *scope,
+int tg_survey_take(struct tg_board *board, size_t group, const struct tg_scope *scope,
                    const bool *taken_by_us, struct tg_survey *ret, struct tg_error *err)
 {
     struct surveyor s = {.board = board,
-                         .kind = &board->kinds[kind],
-                         .kind_index = kind,
+                         .group = &board->groups[group],
+                         .group_index = group,
                          .taken_by_us = taken_by_us,
                          .out = ret};
     int rc = 0;
@@ -193,14 +193,14 @@ int tg_survey_take(struct tg_board *board, size_t kind, const struct tg_scope *s
         rc =
             tg_core_alloc(board->arena, board->fleet->n_nodes, sizeof(*s.free_on), &s.free_on, err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, s.kind->n_needs, sizeof(*s.matched), &s.matched, err);
+        rc = tg_core_alloc(board->arena, s.group->n_needs, sizeof(*s.matched), &s.matched, err);
     if (rc < 0)
         return rc;
     survey_nodes(&s, scope);
     for (size_t d = 0; d < board->fleet->n_devices; d++)
         survey_device(&s, d);
     find_best(&s);
-    for (size_t i = s.kind->n_needs; i > 0; i--) {
+    for (size_t i = s.group->n_needs; i > 0; i--) {
         if (!s.matched[i - 1])
             ret->need_without = i - 1;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands where for one kind of member, with the members that do have a place on the board: the
- * numbers of an explanation. */
+/* What stands where for one group of member, with the members that do have a place on the board:
+ * the numbers of an explanation. */
 #ifndef TG_CORE_EXPLAIN_SURVEY_H
 #define TG_CORE_EXPLAIN_SURVEY_H
 
@@ -19,7 +19,7 @@ struct tg_survey {
     size_t nodes_fit; /* that pass all rules */
     size_t *failed;   /* how many fail which rule, the fixed node's included (tg_fit_rules_count + 1
                          entries) */
-    /* Devices that some request of the kind selects, on nodes that fit: */
+    /* Devices that some request of the group selects, on nodes that fit: */
     size_t matching;             /* all of them; those below are part of it */
     size_t held, tainted, taken; /* taken: by the members that have a place */
     size_t free;
@@ -40,7 +40,7 @@ struct tg_survey {
 };
 
 /* taken_by_us: one a device: does a member on the board have it? */
-int tg_survey_take(struct tg_board *board, size_t kind, const struct tg_scope *scope,
+int tg_survey_take(struct tg_board *board, size_t group, const struct tg_scope *scope,
                    const bool *taken_by_us, struct tg_survey *ret, struct tg_error *err);
 
 #endif

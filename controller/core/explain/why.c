@@ -20,8 +20,8 @@ struct why {
     const struct tg_domain *domain; /* where it came closest */
     bool whole_fits;                /* without the required level it would fit */
     size_t placed;
-    const struct tg_member *member; /* the first one without a place */
-    const struct tg_kind *kind;
+    const struct tg_board_member *member; /* the first one without a place */
+    const struct tg_board_group *group;
     struct tg_scope scope; /* where its place was looked for */
     struct tg_survey survey;
     struct tg_text text;
@@ -58,7 +58,7 @@ static void add_failed_rules(struct why *w)
 
 static const char *say_nodes_unavailable(struct why *w)
 {
-    const char *fixed = w->kind->piece->fixed_node;
+    const char *fixed = w->group->piece->fixed_node;
 
     if (fixed != NULL && w->survey.nodes == 0) {
         tg_text_add(&w->text, "node %s, to which its other claims tie it, is gone", fixed);
@@ -78,7 +78,7 @@ static const char *say_nodes_unavailable(struct why *w)
 
 static const char *say_no_matching_device(struct why *w)
 {
-    const struct tg_ask *ask = &w->board->book.asks[w->kind->needs[w->survey.need_without].ask];
+    const struct tg_ask *ask = &w->board->book.asks[w->group->needs[w->survey.need_without].ask];
 
     tg_text_add(&w->text, "no device on ");
     tg_text_count(&w->text, w->survey.nodes_fit, "suitable node matches", "suitable nodes matches");
@@ -114,7 +114,7 @@ static const char *say_node_resources(struct why *w)
         return "InsufficientNodeResources";
     }
     tg_text_count(&w->text, s->nodes_short, "node", "nodes");
-    if (w->kind->devices > 0)
+    if (w->group->devices > 0)
         tg_text_add(&w->text, s->nodes_short == 1 ? " has the devices but not the room"
                                                   : " have the devices but not the room");
     else
@@ -129,8 +129,8 @@ static const char *say_node_resources(struct why *w)
 
 static void add_needed(struct why *w)
 {
-    tg_text_count(&w->text, w->kind->devices, "device is", "devices");
-    tg_text_add(&w->text, w->kind->devices == 1 ? " needed; " : " on one node are needed; ");
+    tg_text_count(&w->text, w->group->devices, "device is", "devices");
+    tg_text_add(&w->text, w->group->devices == 1 ? " needed; " : " on one node are needed; ");
 }
 
 static void add_best_node(struct why *w)
@@ -138,7 +138,7 @@ static void add_best_node(struct why *w)
     const struct tg_survey *s = &w->survey;
 
     tg_text_add(&w->text, "best: node %s with %zu of %zu", node_name(w, s->best_node), s->best_free,
-                w->kind->devices);
+                w->group->devices);
     if (s->best_holders.n > 0) {
         tg_text_add(&w->text, "; the others there are held by ");
         add_holders(&w->text, &s->best_holders);
@@ -183,14 +183,14 @@ static const char *say_wrong_mix(struct why *w)
     add_needed(w);
     tg_text_add(&w->text,
                 "node %s has %zu free, but they cannot meet the %zu different requests together (",
-                node_name(w, w->survey.best_node), w->survey.best_free, w->kind->n_needs);
-    for (size_t i = 0; i < w->kind->n_needs && i < 4; i++) {
-        const struct tg_need *need = &w->kind->needs[i];
+                node_name(w, w->survey.best_node), w->survey.best_free, w->group->n_needs);
+    for (size_t i = 0; i < w->group->n_needs && i < 4; i++) {
+        const struct tg_need *need = &w->group->needs[i];
 
         tg_text_add(&w->text, "%s%zu of DeviceClass %s", i == 0 ? "" : ", ", need->count,
                     w->board->book.asks[need->ask].klass->name);
     }
-    tg_text_add(&w->text, w->kind->n_needs > 4 ? ", ...)" : ")");
+    tg_text_add(&w->text, w->group->n_needs > 4 ? ", ...)" : ")");
     return "InsufficientDevices";
 }
 
@@ -200,13 +200,13 @@ static const char *say_member(struct why *w)
 
     if (s->nodes_fit == 0)
         return say_nodes_unavailable(w);
-    if (w->kind->devices > 0 && s->need_without != TG_NO_INDEX)
+    if (w->group->devices > 0 && s->need_without != TG_NO_INDEX)
         return say_no_matching_device(w);
-    if (w->kind->devices == 0 || s->nodes_short > 0)
+    if (w->group->devices == 0 || s->nodes_short > 0)
         return say_node_resources(w);
-    if (s->free < w->kind->devices)
+    if (s->free < w->group->devices)
         return say_insufficient_devices(w);
-    return s->best_free < w->kind->devices ? say_fragmented(w) : say_wrong_mix(w);
+    return s->best_free < w->group->devices ? say_fragmented(w) : say_wrong_mix(w);
 }
 
 /* What was not counted and why: the user may be able to change it. */
@@ -215,7 +215,7 @@ static void add_left_out(struct why *w)
     const struct tg_survey *s = &w->survey;
     const struct tg_fleet *fleet = w->board->fleet;
 
-    if (s->nodes_fit > 0 && s->nodes_fit < s->nodes && w->kind->piece->fixed_node == NULL) {
+    if (s->nodes_fit > 0 && s->nodes_fit < s->nodes && w->group->piece->fixed_node == NULL) {
         tg_text_add(&w->text, "; left out: nodes ");
         add_failed_rules(w);
     }
@@ -304,10 +304,10 @@ static int look_at_member(struct why *w, struct tg_error *err)
     while (first + 1 < board->n_members && board->members[first].node != TG_NO_INDEX)
         first++;
     w->member = &board->members[first];
-    w->kind = &board->kinds[w->member->kind];
+    w->group = &board->groups[w->member->group];
     w->scope = w->domain->scope;
-    if (w->kind->piece->fixed_node != NULL) {
-        *node = tg_fleet_find_node(board->fleet, w->kind->piece->fixed_node);
+    if (w->group->piece->fixed_node != NULL) {
+        *node = tg_fleet_find_node(board->fleet, w->group->piece->fixed_node);
         w->scope = (struct tg_scope){.nodes = node, .n = *node == TG_NO_INDEX ? 0 : 1};
     }
     return 0;
@@ -328,7 +328,7 @@ static int survey(struct why *w, struct tg_error *err)
         for (size_t k = 0; devices[i] != NULL && k < board->members[i].devices; k++)
             taken[devices[i][k]] = true;
     }
-    return rc < 0 ? rc : tg_survey_take(board, w->member->kind, &w->scope, taken, &w->survey, err);
+    return rc < 0 ? rc : tg_survey_take(board, w->member->group, &w->scope, taken, &w->survey, err);
 }
 
 static const char *compose(struct why *w)

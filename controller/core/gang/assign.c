@@ -3,7 +3,7 @@
 
 #include "controller/core/model/sort.h"
 
-static size_t fill_needs(const struct tg_member *member, struct tg_need *needs)
+static size_t fill_needs(const struct tg_board_member *member, struct tg_need *needs)
 {
     size_t n = 0;
 

@@ -15,7 +15,7 @@ bool tg_board_usable(const struct tg_fleet_device *device)
     return device->unsupported == NULL && device->holder == NULL;
 }
 
-static int read_member(struct tg_board *board, size_t index, struct tg_member *member,
+static int read_member(struct tg_board *board, size_t index, struct tg_board_member *member,
                        struct tg_error *err)
 {
     const struct tg_piece *piece = &board->request->pieces[index];
@@ -27,12 +27,12 @@ static int read_member(struct tg_board *board, size_t index, struct tg_member *m
         meta = piece->pods[0]->metadata;
     else if (piece->n_claims > 0)
         meta = piece->claims[0]->metadata;
-    *member = (struct tg_member){.piece = piece,
-                                 .index = index,
-                                 .namespace_ = meta == NULL ? NULL : meta->namespace_,
-                                 .name = meta == NULL ? NULL : meta->name,
-                                 .node = TG_NO_INDEX,
-                                 .next = TG_NO_INDEX};
+    *member = (struct tg_board_member){.piece = piece,
+                                       .index = index,
+                                       .namespace_ = meta == NULL ? NULL : meta->namespace_,
+                                       .name = meta == NULL ? NULL : meta->name,
+                                       .node = TG_NO_INDEX,
+                                       .next = TG_NO_INDEX};
     for (size_t i = 0; rc == 0 && i < piece->n_claims; i++) {
         size_t devices = 0;
 
@@ -47,7 +47,7 @@ static int read_member(struct tg_board *board, size_t index, struct tg_member *m
 /* Those with the most devices first, then equal ones beside each other, then by name. */
 static int compare_members(const void *pa, const void *pb, const void *context)
 {
-    const struct tg_member *a = pa, *b = pb;
+    const struct tg_board_member *a = pa, *b = pb;
     int order = 0;
 
     (void)context;
@@ -62,7 +62,7 @@ static int compare_members(const void *pa, const void *pb, const void *context)
 static int read_members(struct tg_board *board, struct tg_error *err)
 {
     size_t n = board->request->n_pieces;
-    struct tg_member *members;
+    struct tg_board_member *members;
     const void **order;
     int rc = tg_core_alloc(board->arena, n, sizeof(*members), &members, err);
 
@@ -77,7 +77,7 @@ static int read_members(struct tg_board *board, struct tg_error *err)
     if (rc == 0)
         rc = tg_core_sort(order, n, compare_members, NULL, board->arena, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        board->members[i] = *(const struct tg_member *)order[i];
+        board->members[i] = *(const struct tg_board_member *)order[i];
     board->n_members = n;
     return rc;
 }
@@ -93,14 +93,14 @@ static size_t count_slots(const struct tg_piece *piece)
     return n;
 }
 
-static int read_claim(struct tg_board *board, struct tg_member *member,
+static int read_claim(struct tg_board *board, struct tg_board_member *member,
                       const struct tg_resource_claim *claim, struct tg_error *err)
 {
     const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
 
     for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
         const struct tg_device_request *request = &devices->requests.items[i];
-        struct tg_slot *slot = &member->slots[member->n_slots++];
+        struct tg_board_slot *slot = &member->slots[member->n_slots++];
         int rc = tg_ask_book_add(&board->book, request->exactly, &slot->ask, err);
 
         if (rc < 0)
@@ -114,7 +114,7 @@ static int read_claim(struct tg_board *board, struct tg_member *member,
     return 0;
 }
 
-static int read_slots(struct tg_board *board, struct tg_member *member, struct tg_error *err)
+static int read_slots(struct tg_board *board, struct tg_board_member *member, struct tg_error *err)
 {
     int rc = tg_core_alloc(board->arena, count_slots(member->piece), sizeof(*member->slots),
                            &member->slots, err);
@@ -124,58 +124,60 @@ static int read_slots(struct tg_board *board, struct tg_member *member, struct t
     return rc;
 }
 
-static int merge_needs(struct tg_board *board, struct tg_kind *kind, const struct tg_member *member,
-                       struct tg_error *err)
+static int merge_needs(struct tg_board *board, struct tg_board_group *group,
+                       const struct tg_board_member *member, struct tg_error *err)
 {
-    int rc = tg_core_alloc(board->arena, member->n_slots, sizeof(*kind->needs), &kind->needs, err);
+    int rc =
+        tg_core_alloc(board->arena, member->n_slots, sizeof(*group->needs), &group->needs, err);
 
     for (size_t i = 0; rc == 0 && i < member->n_slots; i++) {
         size_t k = 0;
 
-        while (k < kind->n_needs && kind->needs[k].ask != member->slots[i].ask)
+        while (k < group->n_needs && group->needs[k].ask != member->slots[i].ask)
             k++;
-        if (k == kind->n_needs)
-            kind->needs[kind->n_needs++] = (struct tg_need){.ask = member->slots[i].ask};
-        kind->needs[k].count += member->slots[i].count;
-        kind->devices += member->slots[i].count;
+        if (k == group->n_needs)
+            group->needs[group->n_needs++] = (struct tg_need){.ask = member->slots[i].ask};
+        group->needs[k].count += member->slots[i].count;
+        group->devices += member->slots[i].count;
     }
     return rc;
 }
 
-static int open_kind(struct tg_board *board, size_t first, struct tg_error *err)
+static int open_group(struct tg_board *board, size_t first, struct tg_error *err)
 {
-    const struct tg_member *member = &board->members[first];
-    struct tg_kind *kind = &board->kinds[board->n_kinds++];
+    const struct tg_board_member *member = &board->members[first];
+    struct tg_board_group *group = &board->groups[board->n_groups++];
     size_t nodes = board->fleet->n_nodes;
     int rc = 0;
 
-    *kind = (struct tg_kind){.piece = member->piece, .first = first};
-    rc =
-        tg_demand_sum(member->piece->pods, member->piece->n_pods, board->arena, &kind->demand, err);
+    *group = (struct tg_board_group){.piece = member->piece, .first = first};
+    rc = tg_demand_sum(member->piece->pods, member->piece->n_pods, board->arena, &group->demand,
+                       err);
     if (rc == 0)
-        rc = merge_needs(board, kind, member, err);
+        rc = merge_needs(board, group, member, err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, nodes, sizeof(*kind->failed), &kind->failed, err);
+        rc = tg_core_alloc(board->arena, nodes, sizeof(*group->failed), &group->failed, err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, nodes, sizeof(*kind->capacity), &kind->capacity, err);
-    return rc < 0 ? rc : tg_core_alloc(board->arena, nodes, sizeof(*kind->free), &kind->free, err);
+        rc = tg_core_alloc(board->arena, nodes, sizeof(*group->capacity), &group->capacity, err);
+    return rc < 0 ? rc
+                  : tg_core_alloc(board->arena, nodes, sizeof(*group->free), &group->free, err);
 }
 
-static int read_kinds(struct tg_board *board, struct tg_error *err)
+static int read_groups(struct tg_board *board, struct tg_error *err)
 {
     int rc =
-        tg_core_alloc(board->arena, board->n_members, sizeof(*board->kinds), &board->kinds, err);
+        tg_core_alloc(board->arena, board->n_members, sizeof(*board->groups), &board->groups, err);
 
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
-        struct tg_member *member = &board->members[i];
+        struct tg_board_member *member = &board->members[i];
 
         rc = read_slots(board, member, err);
         if (rc == 0 && (i == 0 || strcmp(member->key, board->members[i - 1].key) != 0))
-            rc = open_kind(board, i, err);
+            rc = open_group(board, i, err);
         if (rc < 0)
             return rc;
-        member->kind = board->n_kinds - 1;
-        board->kinds[member->kind].n++;
+        member->group = board->n_groups - 1;
+        board->groups[member->group].n++;
     }
     return rc;
 }
@@ -223,14 +225,15 @@ static int open_scratch(struct tg_board *board, struct tg_error *err)
 }
 
 /* Rules that do not depend on what else is placed. */
-static unsigned char judge(const struct tg_board *board, const struct tg_kind *kind, size_t node)
+static unsigned char judge(const struct tg_board *board, const struct tg_board_group *group,
+                           size_t node)
 {
     const struct tg_fleet_node *row = &board->fleet->nodes[node];
 
-    if (kind->piece->fixed_node != NULL && strcmp(kind->piece->fixed_node, row->name) != 0)
+    if (group->piece->fixed_node != NULL && strcmp(group->piece->fixed_node, row->name) != 0)
         return (unsigned char)(tg_fit_rules_count + 1);
-    for (size_t i = 0; i < kind->piece->n_pods; i++) {
-        size_t failed = tg_fit_first_failed(row, kind->piece->pods[i]);
+    for (size_t i = 0; i < group->piece->n_pods; i++) {
+        size_t failed = tg_fit_first_failed(row, group->piece->pods[i]);
 
         if (failed < tg_fit_rules_count)
             return (unsigned char)failed;
@@ -238,13 +241,13 @@ static unsigned char judge(const struct tg_board *board, const struct tg_kind *k
     return (unsigned char)tg_fit_rules_count;
 }
 
-static int wanted(struct tg_board *board, const struct tg_kind *kind, size_t device, bool *ret,
-                  struct tg_error *err)
+static int wanted(struct tg_board *board, const struct tg_board_group *group, size_t device,
+                  bool *ret, struct tg_error *err)
 {
     *ret = false;
-    for (size_t i = 0; i < kind->n_needs && !*ret; i++) {
+    for (size_t i = 0; i < group->n_needs && !*ret; i++) {
         enum tg_ask_answer answer;
-        int rc = tg_ask_answer(&board->book, kind->needs[i].ask, device, &answer, err);
+        int rc = tg_ask_answer(&board->book, group->needs[i].ask, device, &answer, err);
 
         if (rc < 0)
             return rc;
@@ -253,29 +256,29 @@ static int wanted(struct tg_board *board, const struct tg_kind *kind, size_t dev
     return 0;
 }
 
-static int judge_kind(struct tg_board *board, size_t k, size_t node, struct tg_error *err)
+static int judge_group(struct tg_board *board, size_t k, size_t node, struct tg_error *err)
 {
-    struct tg_kind *kind = &board->kinds[k];
+    struct tg_board_group *group = &board->groups[k];
     const struct tg_fleet_node *row = &board->fleet->nodes[node];
     size_t copies = 0;
     int rc = 0;
 
-    kind->failed[node] = judge(board, kind, node);
-    if (kind->failed[node] != tg_fit_rules_count)
+    group->failed[node] = judge(board, group, node);
+    if (group->failed[node] != tg_fit_rules_count)
         return 0;
     for (size_t d = 0; rc == 0 && d < row->n_devices; d++) {
         bool want = false;
 
         if (!tg_board_usable(&board->fleet->devices[row->devices[d]]))
             continue;
-        rc = wanted(board, kind, row->devices[d], &want, err);
-        kind->free[node] += want ? 1 : 0;
+        rc = wanted(board, group, row->devices[d], &want, err);
+        group->free[node] += want ? 1 : 0;
     }
     if (rc == 0)
-        rc = tg_board_copies(board, node, k, kind->n, &copies, err);
-    kind->capacity[node] = (uint32_t)copies;
-    if (kind->free[node] > board->free_wanted[node])
-        board->free_wanted[node] = kind->free[node];
+        rc = tg_board_copies(board, node, k, group->n, &copies, err);
+    group->capacity[node] = (uint32_t)copies;
+    if (group->free[node] > board->free_wanted[node])
+        board->free_wanted[node] = group->free[node];
     return rc;
 }
 
@@ -290,9 +293,9 @@ static int judge_nodes(struct tg_board *board, struct tg_error *err)
             board->free_any[i] +=
                 tg_board_usable(&fleet->devices[fleet->nodes[i].devices[d]]) ? 1 : 0;
     }
-    for (size_t k = 0; rc == 0 && k < board->n_kinds; k++) {
+    for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
         for (size_t i = 0; rc == 0 && i < fleet->n_nodes; i++)
-            rc = judge_kind(board, k, i, err);
+            rc = judge_group(board, k, i, err);
     }
     return rc;
 }
@@ -311,7 +314,7 @@ int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
     tg_ask_book_init(&board->book, fleet, arena);
     rc = read_members(board, err);
     if (rc == 0)
-        rc = read_kinds(board, err);
+        rc = read_groups(board, err);
     if (rc == 0)
         rc = open_scratch(board, err);
     return rc < 0 ? rc : judge_nodes(board, err);
@@ -344,17 +347,18 @@ void tg_board_take(struct tg_board *board, size_t member)
     board->members[member].node = board->members[member].next = TG_NO_INDEX;
 }
 
-/* Adds needs of some members of a kind to the scratch list; returns its new length. */
-static size_t add_needs(struct tg_board *board, size_t n, const struct tg_kind *kind, size_t times)
+/* Adds needs of some members of a group to the scratch list; returns its new length. */
+static size_t add_needs(struct tg_board *board, size_t n, const struct tg_board_group *group,
+                        size_t times)
 {
-    for (size_t i = 0; i < kind->n_needs && times > 0; i++) {
-        size_t *at = &board->need_of_ask[kind->needs[i].ask];
+    for (size_t i = 0; i < group->n_needs && times > 0; i++) {
+        size_t *at = &board->need_of_ask[group->needs[i].ask];
 
         if (*at == TG_NO_INDEX) {
             *at = n++;
-            board->needs[*at] = (struct tg_need){.ask = kind->needs[i].ask};
+            board->needs[*at] = (struct tg_need){.ask = group->needs[i].ask};
         }
-        board->needs[*at].count += kind->needs[i].count * times;
+        board->needs[*at].count += group->needs[i].count * times;
     }
     return n;
 }
@@ -362,12 +366,12 @@ static size_t add_needs(struct tg_board *board, size_t n, const struct tg_kind *
 int tg_board_devices_fit(struct tg_board *board, size_t node, size_t k, size_t times, bool *ret,
                          struct tg_error *err)
 {
-    const struct tg_kind *kind = &board->kinds[k];
-    size_t n = add_needs(board, 0, kind, times);
+    const struct tg_board_group *group = &board->groups[k];
+    size_t n = add_needs(board, 0, group, times);
     int rc = 0;
 
     for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
-        n = add_needs(board, n, &board->kinds[board->members[m].kind], 1);
+        n = add_needs(board, n, &board->groups[board->members[m].group], 1);
     rc = tg_match_feasible(&board->match, &board->fleet->nodes[node], board->needs, n, ret, err);
     for (size_t i = 0; i < n; i++)
         board->need_of_ask[board->needs[i].ask] = TG_NO_INDEX;
@@ -377,25 +381,25 @@ int tg_board_devices_fit(struct tg_board *board, size_t node, size_t k, size_t t
 int tg_board_copies(struct tg_board *board, size_t node, size_t k, size_t max, size_t *ret,
                     struct tg_error *err)
 {
-    const struct tg_kind *kind = &board->kinds[k];
+    const struct tg_board_group *group = &board->groups[k];
     size_t low = 0, high = max, n_taken = 0;
 
     *ret = 0;
-    if (kind->failed[node] != tg_fit_rules_count || max == 0)
+    if (group->failed[node] != tg_fit_rules_count || max == 0)
         return 0;
     for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
-        board->taken[n_taken++] = &board->kinds[board->members[m].kind].demand;
-    high =
-        tg_room_copies(&board->fleet->nodes[node], board->taken, n_taken, &kind->demand, max, NULL);
-    if (kind->devices > 0) {
+        board->taken[n_taken++] = &board->groups[board->members[m].group].demand;
+    high = tg_room_copies(&board->fleet->nodes[node], board->taken, n_taken, &group->demand, max,
+                          NULL);
+    if (group->devices > 0) {
         size_t rest = board->free_any[node] < board->used[node]
                           ? 0
                           : board->free_any[node] - board->used[node];
 
-        high = rest / kind->devices < high ? rest / kind->devices : high;
+        high = rest / group->devices < high ? rest / group->devices : high;
     }
     /* What fits n times fits fewer times: halve. */
-    while (kind->devices > 0 && low < high) {
+    while (group->devices > 0 && low < high) {
         size_t middle = high - (high - low) / 2;
         bool fits = false;
         int rc = tg_board_devices_fit(board, node, k, middle, &fits, err);

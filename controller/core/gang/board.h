@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The board of one decision: members (the pieces, largest first), kinds (members that are alike in
- * everything that placement looks at), and for each kind and node what an empty board allows.
+ * The board of one decision: members (the pieces, largest first), groups (members that are alike in
+ * everything that placement looks at), and for each group and node what an empty board allows.
  * Private to gang and explain.
  */
 #ifndef TG_CORE_GANG_BOARD_H
@@ -13,26 +13,26 @@
 
 #define TG_DEFAULT_MAX_STEPS ((size_t)1000000)
 
-struct tg_slot { /* one request of one claim of a member */
+struct tg_board_slot { /* one request of one claim of a member */
     const struct tg_resource_claim *claim;
     const char *request;
     size_t ask, count;
 };
 
-struct tg_member {
+struct tg_board_member {
     const struct tg_piece *piece;
     size_t index;                  /* in the request */
     const char *namespace_, *name; /* of its first pod (or claim): the order among equals */
     const char *key;               /* what makes it alike to others, gang/key.h */
     size_t devices;
-    size_t kind;
-    struct tg_slot *slots;
+    size_t group;
+    struct tg_board_slot *slots;
     size_t n_slots;
     size_t node; /* TG_NO_INDEX: not placed */
     size_t next; /* the next member on the same node */
 };
 
-struct tg_kind {
+struct tg_board_group {
     const struct tg_piece *piece; /* of its first member */
     size_t first, n;              /* board->members[first .. first + n) */
     struct tg_demand demand;
@@ -42,13 +42,14 @@ struct tg_kind {
     /* One a node: */
     unsigned char *
         failed; /* index of the failed rule; tg_fit_rules_count: none; + 1: another node is fixed */
-    uint32_t *capacity; /* members of this kind on the empty board, at most n */
+    uint32_t *capacity; /* members of this group on the empty board, at most n */
     uint32_t *free;     /* free devices that some need accepts */
 };
 
 struct tg_candidate {
     size_t node, copies;
-    size_t left, left_any; /* free devices that remain after one member: of its kind, of any kind */
+    size_t left,
+        left_any; /* free devices that remain after one member: of its group, of any group */
 };
 
 struct tg_board {
@@ -56,15 +57,15 @@ struct tg_board {
     const struct tg_place_request *request;
     struct tg_arena *arena;
     struct tg_ask_book book;
-    struct tg_member *members;
+    struct tg_board_member *members;
     size_t n_members;
-    struct tg_kind *kinds;
-    size_t n_kinds;
+    struct tg_board_group *groups;
+    size_t n_groups;
     /* One a node: */
     size_t *head;          /* the last member put there, TG_NO_INDEX: empty */
     size_t *used;          /* devices taken by the members there */
     uint32_t *free_any;    /* usable free devices */
-    uint32_t *free_wanted; /* of them, the most that one kind could use */
+    uint32_t *free_wanted; /* of them, the most that one group could use */
     size_t steps, max_steps;
     bool gave_up;
     /* Scratch: */
@@ -87,12 +88,12 @@ struct tg_scope {
 int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
                   const struct tg_place_request *request, struct tg_arena *arena,
                   struct tg_error *err);
-/* How many more members of the kind the node takes beside those already there, at most max. Exact.
+/* How many more members of the group the node takes beside those already there, at most max. Exact.
  */
-int tg_board_copies(struct tg_board *board, size_t node, size_t kind, size_t max, size_t *ret,
+int tg_board_copies(struct tg_board *board, size_t node, size_t group, size_t max, size_t *ret,
                     struct tg_error *err);
 /* Do the devices alone suffice for that many more members there, whatever the room? */
-int tg_board_devices_fit(struct tg_board *board, size_t node, size_t kind, size_t times, bool *ret,
+int tg_board_devices_fit(struct tg_board *board, size_t node, size_t group, size_t times, bool *ret,
                          struct tg_error *err);
 void tg_board_put(struct tg_board *board, size_t member, size_t node);
 /* Takes back the member that was put on its node last. */

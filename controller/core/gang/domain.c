@@ -43,18 +43,18 @@ static void measure(const struct tg_board *board, struct tg_domain *domain)
 {
     for (size_t i = 0; i < domain->scope.n; i++)
         domain->free += board->free_wanted[domain->scope.nodes[i]];
-    for (size_t k = 0; k < board->n_kinds; k++) {
+    for (size_t k = 0; k < board->n_groups; k++) {
         size_t room = 0;
 
         for (size_t i = 0; i < domain->scope.n; i++)
-            room += board->kinds[k].capacity[domain->scope.nodes[i]];
-        domain->places += room < board->kinds[k].n ? room : board->kinds[k].n;
+            room += board->groups[k].capacity[domain->scope.nodes[i]];
+        domain->places += room < board->groups[k].n ? room : board->groups[k].n;
     }
 }
 
 /* order: labelled nodes in order of label. */
-static int group(const struct tg_board *board, const void *const *order, size_t n,
-                 struct tg_domain *domains, size_t *ret_n, struct tg_error *err)
+static int gather_domains(const struct tg_board *board, const void *const *order, size_t n,
+                          struct tg_domain *domains, size_t *ret_n, struct tg_error *err)
 {
     size_t *nodes;
     int rc = tg_core_alloc(board->arena, n, sizeof(*nodes), &nodes, err);
@@ -121,6 +121,6 @@ int tg_domains_find(const struct tg_board *board, const struct tg_level *level,
     if (rc == 0)
         rc = tg_core_sort(order, n, compare_labelled, NULL, board->arena, err);
     if (rc == 0)
-        rc = group(board, (const void *const *)order, n, domains, &ret->n, err);
+        rc = gather_domains(board, (const void *const *)order, n, domains, &ret->n, err);
     return rc < 0 ? rc : sort_domains(board, domains, order, ret, err);
 }

@@ -9,7 +9,7 @@
 struct tg_domain {
     const char *name; /* the label's value; the node's name at level host */
     struct tg_scope scope;
-    size_t places; /* members that have room, each kind for itself */
+    size_t places; /* members that have room, each group for itself */
     size_t free;   /* free devices that members could use */
 };
 

@@ -96,26 +96,37 @@ static int search_few(struct tg_board *board, const struct tg_domains *domains,
     return rc;
 }
 
+/* One domain of the preferred level for all, in whichever domain of the required one. inner: the
+ * preferred domains in each. */
+static int search_preferred(const struct tg_pack *pack, struct tg_board *board,
+                            struct tg_domains *inner, bool *ret, struct tg_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < pack->required.n; i++)
+        rc = tg_domains_find(board, board->request->pack_preferred, &pack->required.items[i].scope,
+                             &inner[i], err);
+    for (size_t i = 0; rc == 0 && !*ret && i < pack->required.n; i++)
+        rc = search_single(board, &inner[i], ret, err);
+    return rc;
+}
+
 int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret,
                    struct tg_error *err)
 {
-    const struct tg_level *preferred = board->request->pack_preferred;
+    bool preferred = board->request->pack_preferred != NULL;
     struct tg_domains *inner = NULL;
-    int rc = 0;
+    int rc = tg_core_alloc(board->arena, pack->required.n, sizeof(*inner), &inner, err);
 
     *ret = false;
-    if (preferred != NULL)
-        rc = tg_core_alloc(board->arena, pack->required.n, sizeof(*inner), &inner, err);
-    for (size_t i = 0; rc == 0 && preferred != NULL && i < pack->required.n; i++)
-        rc = tg_domains_find(board, preferred, &pack->required.items[i].scope, &inner[i], err);
-    for (size_t i = 0; rc == 0 && preferred != NULL && !*ret && i < pack->required.n; i++)
-        rc = search_single(board, &inner[i], ret, err);
+    if (rc == 0 && preferred)
+        rc = search_preferred(pack, board, inner, ret, err);
     for (size_t i = 0; rc == 0 && !*ret && i < pack->required.n; i++) {
         const struct tg_scope *scope = &pack->required.items[i].scope;
 
         if (!tg_search_may_fit(board, scope))
             continue;
-        if (preferred != NULL)
+        if (preferred)
             rc = search_few(board, &inner[i], scope, ret, err);
         /* Nodes without the preferred level's label come last. */
         if (rc == 0 && !*ret)

@@ -6,7 +6,7 @@
 #include "controller/core/gang/pack.h"
 #include "controller/core/model/sort.h"
 
-static int write_piece(const struct tg_board *board, const struct tg_member *member,
+static int write_piece(const struct tg_board *board, const struct tg_board_member *member,
                        const size_t *devices, struct tg_placed_piece *piece, struct tg_error *err)
 {
     struct tg_placed_device *out;
@@ -16,7 +16,7 @@ static int write_piece(const struct tg_board *board, const struct tg_member *mem
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < member->n_slots; i++) {
-        const struct tg_slot *slot = &member->slots[i];
+        const struct tg_board_slot *slot = &member->slots[i];
 
         for (size_t k = 0; k < slot->count; k++, n++) {
             const struct tg_fleet_device *device = &board->fleet->devices[devices[n]];
@@ -45,7 +45,7 @@ static int write_placement(struct tg_board *board, struct tg_placement *ret, str
     if (rc == 0)
         rc = tg_assign_devices(board, devices, err);
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
-        const struct tg_member *member = &board->members[i];
+        const struct tg_board_member *member = &board->members[i];
 
         rc = write_piece(board, member, devices[i], &pieces[member->index], err);
     }

@@ -5,12 +5,12 @@
 
 bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scope)
 {
-    for (size_t k = 0; k < board->n_kinds; k++) {
+    for (size_t k = 0; k < board->n_groups; k++) {
         size_t room = 0;
 
-        for (size_t i = 0; i < scope->n && room < board->kinds[k].n; i++)
-            room += board->kinds[k].capacity[scope->nodes[i]];
-        if (room < board->kinds[k].n)
+        for (size_t i = 0; i < scope->n && room < board->groups[k].n; i++)
+            room += board->groups[k].capacity[scope->nodes[i]];
+        if (room < board->groups[k].n)
             return false;
     }
     return true;
@@ -25,7 +25,7 @@ static size_t left_after(const struct tg_board *board, size_t free_devices, size
     return free_devices < taken ? 0 : free_devices - taken;
 }
 
-/* Fewest devices left that this kind could use, then fewest of any kind, then the name (nodes are
+/* Fewest devices left that this group could use, then fewest of any group, then the name (nodes are
  * in its order). */
 static int compare_candidates(const void *pa, const void *pb, const void *context)
 {
@@ -39,15 +39,15 @@ static int compare_candidates(const void *pa, const void *pb, const void *contex
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* The nodes that take at least one member of the kind now, best first: board->order. */
+/* The nodes that take at least one member of the group now, best first: board->order. */
 static int find_candidates(struct tg_board *board, const struct tg_scope *scope, size_t k,
                            size_t *ret_n, struct tg_error *err)
 {
-    const struct tg_kind *kind = &board->kinds[k];
+    const struct tg_board_group *group = &board->groups[k];
     size_t n = 0;
 
     for (size_t i = 0; i < scope->n; i++) {
-        size_t node = scope->nodes[i], copies = kind->capacity[node];
+        size_t node = scope->nodes[i], copies = group->capacity[node];
 
         if (board->head[node] != TG_NO_INDEX && copies > 0) {
             int rc = tg_board_copies(board, node, k, copies, &copies, err);
@@ -60,8 +60,8 @@ static int find_candidates(struct tg_board *board, const struct tg_scope *scope,
         board->candidates[n] = (struct tg_candidate){
             .node = node,
             .copies = copies,
-            .left = left_after(board, kind->free[node], node, kind->devices),
-            .left_any = left_after(board, board->free_any[node], node, kind->devices)};
+            .left = left_after(board, group->free[node], node, group->devices),
+            .left_any = left_after(board, board->free_any[node], node, group->devices)};
         board->order[n] = &board->candidates[n];
         n++;
     }
@@ -75,9 +75,9 @@ int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, siz
 {
     *ret_placed = 0;
     tg_board_clear(board);
-    for (size_t k = 0; k < board->n_kinds; k++) {
-        const struct tg_kind *kind = &board->kinds[k];
-        size_t n = 0, member = kind->first, end = kind->first + kind->n;
+    for (size_t k = 0; k < board->n_groups; k++) {
+        const struct tg_board_group *group = &board->groups[k];
+        size_t n = 0, member = group->first, end = group->first + group->n;
         int rc = find_candidates(board, scope, k, &n, err);
 
         if (rc < 0)
@@ -89,7 +89,7 @@ int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, siz
             for (size_t copy = 0; copy < c->copies && member < end; copy++)
                 tg_board_put(board, member++, c->node);
         }
-        *ret_placed += member - kind->first;
+        *ret_placed += member - group->first;
     }
     return 0;
 }
@@ -101,18 +101,18 @@ struct search {
     size_t *cursor; /* of each member: where in the scope it stands or is to be tried next */
 };
 
-/* Before the first member of a kind: is there room for all of them beside what is placed? */
-static int kind_may_fit(struct search *s, size_t member, bool *ret, struct tg_error *err)
+/* Before the first member of a group: is there room for all of them beside what is placed? */
+static int group_may_fit(struct search *s, size_t member, bool *ret, struct tg_error *err)
 {
     struct tg_board *board = s->board;
-    size_t k = board->members[member].kind, room = 0;
-    const struct tg_kind *kind = &board->kinds[k];
+    size_t k = board->members[member].group, room = 0;
+    const struct tg_board_group *group = &board->groups[k];
 
     *ret = true;
-    if (member != kind->first)
+    if (member != group->first)
         return 0;
-    for (size_t i = 0; i < s->scope->n && room < kind->n; i++) {
-        size_t node = s->scope->nodes[i], copies = kind->capacity[node];
+    for (size_t i = 0; i < s->scope->n && room < group->n; i++) {
+        size_t node = s->scope->nodes[i], copies = group->capacity[node];
 
         if (board->head[node] != TG_NO_INDEX && copies > 0) {
             int rc = tg_board_copies(board, node, k, copies, &copies, err);
@@ -123,7 +123,7 @@ static int kind_may_fit(struct search *s, size_t member, bool *ret, struct tg_er
         }
         room += copies;
     }
-    *ret = room >= kind->n;
+    *ret = room >= group->n;
     return 0;
 }
 
@@ -131,7 +131,7 @@ static int kind_may_fit(struct search *s, size_t member, bool *ret, struct tg_er
 static int advance(struct search *s, size_t member, bool *ret, struct tg_error *err)
 {
     struct tg_board *board = s->board;
-    size_t k = board->members[member].kind;
+    size_t k = board->members[member].group;
 
     *ret = false;
     for (; s->cursor[member] < s->scope->n && board->steps < board->max_steps;
@@ -140,7 +140,7 @@ static int advance(struct search *s, size_t member, bool *ret, struct tg_error *
         int rc = 0;
 
         board->steps++;
-        if (board->kinds[k].capacity[node] == 0)
+        if (board->groups[k].capacity[node] == 0)
             continue;
         rc = tg_board_copies(board, node, k, 1, &copies, err);
         if (rc < 0)
@@ -158,8 +158,9 @@ static int advance(struct search *s, size_t member, bool *ret, struct tg_error *
  * changes nothing. */
 static size_t first_cursor(const struct search *s, size_t member)
 {
-    return member == s->board->kinds[s->board->members[member].kind].first ? 0
-                                                                           : s->cursor[member - 1];
+    return member == s->board->groups[s->board->members[member].group].first
+               ? 0
+               : s->cursor[member - 1];
 }
 
 static int search_everything(struct search *s, bool *ret, struct tg_error *err)
@@ -176,7 +177,7 @@ static int search_everything(struct search *s, bool *ret, struct tg_error *err)
 
         if (fresh) {
             s->cursor[member] = first_cursor(s, member);
-            rc = kind_may_fit(s, member, &placed, err);
+            rc = group_may_fit(s, member, &placed, err);
         }
         if (rc == 0 && placed)
             rc = advance(s, member, &placed, err);
@@ -212,7 +213,7 @@ int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *re
         return 0;
     rc = tg_search_best_fit(board, scope, &placed, err);
     *ret = rc == 0 && placed == board->n_members;
-    if (rc < 0 || *ret || board->n_kinds < 2 || board->gave_up)
+    if (rc < 0 || *ret || board->n_groups < 2 || board->gave_up)
         return rc;
     if (board->cursor == NULL)
         rc = tg_core_alloc(board->arena, board->n_members, sizeof(*board->cursor), &board->cursor,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Members to the nodes of a scope. First best fit, kind by kind: exact for alike members, since
- * nodes do not influence each other. When it falls short with several kinds, a search that tries
+ * Members to the nodes of a scope. First best fit, group by group: exact for alike members, since
+ * nodes do not influence each other. When it falls short with several groups, a search that tries
  * everything, bounded by the board's steps.
  */
 #ifndef TG_CORE_GANG_SEARCH_H
@@ -16,7 +16,7 @@ int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, siz
  * is set. */
 int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *ret,
                   struct tg_error *err);
-/* Cheap and necessary: is each kind alone within the scope's capacity? */
+/* Cheap and necessary: is each group alone within the scope's capacity? */
 bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scope);
 
 #endif
