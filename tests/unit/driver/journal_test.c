@@ -325,12 +325,10 @@ static void appends_are_counted_from_the_last_rewrite(void **state)
  * failed. */
 static void after_a_failed_rewrite_nothing_is_appended(void **state)
 {
-    struct sandbox *sandbox = *state;
-    TG_AUTOBUF struct tg_buf content = TG_BUF_INIT(1 << 20);
+    (void)state;
     TG_AUTOBUF struct tg_buf too_long = TG_BUF_INIT(4);
     struct found found = {.n = 0};
     struct tg_journal_state read;
-    (void)sandbox;
     write_journal(four, 4);
     struct tg_journal *journal = tg_journal_new(path, NULL);
     (void)tg_buf_append_str(&too_long, "more than four");
