@@ -49,18 +49,33 @@ static void extend(size_t *nodes, struct tg_scope *scope, const struct tg_domain
         nodes[scope->n++] = domain->scope.nodes[i];
 }
 
-/* The `count` roomiest domains; then, with one more needed anyway, the tightest last one that does.
- */
+/* How many of the domains that end at `end` have as many places as the last of them. */
+static size_t equals_before(const void *const *order, size_t from, size_t end)
+{
+    size_t n = 1;
+
+    while (end - n > from && compare_places(order[end - n - 1], order[end - 1], NULL) == 0)
+        n++;
+    return n;
+}
+
+/* base holds the `from` roomiest domains and one more is needed: the one with the fewest places
+ * that does, of equal ones the tightest. */
 static int search_last(struct tg_board *board, const void *const *order, size_t n, size_t from,
                        size_t *nodes, const struct tg_scope *base, bool *ret, struct tg_error *err)
 {
     int rc = 0;
 
-    for (size_t last = n; rc == 0 && !*ret && last > from; last--) {
-        struct tg_scope scope = *base;
+    for (size_t end = n; rc == 0 && !*ret && end > from;) {
+        size_t equals = equals_before(order, from, end);
 
-        extend(nodes, &scope, order[last - 1]);
-        rc = tg_search_all(board, &scope, ret, err);
+        for (size_t i = end - equals; rc == 0 && !*ret && i < end; i++) {
+            struct tg_scope scope = *base;
+
+            extend(nodes, &scope, order[i]);
+            rc = tg_search_all(board, &scope, ret, err);
+        }
+        end -= equals;
     }
     return rc;
 }
