@@ -326,9 +326,9 @@ gang_claims() {
     local spec="{devices: {requests: [{name: gpus, exactly: {deviceClassName: $NAMESPACE-open}}],
         config: [{opaque: {driver: tangram.dev, parameters: {$HEAD, gang: half, size: 2}}}]}}"
     kn create -f - <<YAML
-{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: gang}, spec: {spec: $spec}}
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: gang, $(managed_label)}, spec: {spec: $spec}}
 ---
-{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: gang}, spec: $spec}
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: gang, $(managed_label)}, spec: $spec}
 ---
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
@@ -405,25 +405,33 @@ REMOVE='[{"op": "remove", "path": "/spec/schedulingGates"}]'
 }
 
 # bats test_tags=core
-@test "(i) templates and claims of managed classes carry the label by which their pods are known" {
-    # create KIND CLASS LABELS
+@test "(i) templates and direct claims of managed classes and gangs carry the label by which their pods are known" {
+    # create KIND CLASS LABELS [CONFIG]
     create() {
-        local spec="{devices: {requests: [{name: gpus, exactly: {deviceClassName: $2}}]}}"
+        local spec="{devices: {requests: [{name: gpus, exactly: {deviceClassName: $2}}], config: [${4:-}]}}"
         [[ $1 == ResourceClaim ]] || spec="{spec: $spec}"
         kn create "${USER[@]}" --dry-run=server -o json -f - <<YAML
 {apiVersion: resource.k8s.io/v1, kind: $1, metadata: {name: x, labels: {$3}}, spec: $spec}
 YAML
     }
     label_of() { jq -r '.metadata.labels["tangram.dev/managed"] // ""' <<<"$1"; }
-    local kind
+    local kind member="{opaque: {driver: tangram.dev, parameters: {$HEAD, gang: a, size: 4}}}"
     for kind in ResourceClaimTemplate ResourceClaim; do
         [[ -z $(label_of "$(create "$kind" "$NAMESPACE-open" '')") ]]
         if (($(tg_minor) >= 36)); then
             [[ $(label_of "$(create "$kind" gpu.tangram.dev 'a: b')") == true ]]
+            [[ $(label_of "$(create "$kind" "$NAMESPACE-open" '' "$member")") == true ]]
         else
             refused tangram-managed-label 'Add the label to metadata.labels' create "$kind" gpu.tangram.dev ''
             refused tangram-managed-label 'Add the label' create "$kind" gpu.tangram.dev 'tangram.dev/managed: "false"'
+            refused tangram-member-label 'Add the label' create "$kind" "$NAMESPACE-open" '' "$member"
             create "$kind" gpu.tangram.dev 'tangram.dev/managed: "true"'
         fi
     done
+
+    # One a pod: with the label on them each new pod would be compared with each of them.
+    gang_claims
+    claiming_pod one resourceClaimTemplateName gang "  schedulingGates: [{name: $GATE}]" | kn create -f -
+    watch_until 30 '.status.resourceClaimStatuses[0].resourceClaimName != null' pod/one >/dev/null
+    [[ -z $(label_of "$(kn get resourceclaim "$(claim_of one)" -o json)") ]]
 }
