@@ -76,8 +76,15 @@ void tg_controller_pass(struct tg_controller *controller);
 /* A pass soon, or (wake) not later than at this monotonic time. */
 void tg_controller_kick(struct tg_controller *controller);
 void tg_controller_wake_at(struct tg_controller *controller, int64_t when);
-struct tg_unit_state *tg_controller_state(struct tg_controller *controller, const char *key);
+
+/* unit_state.c */
 struct tg_map *tg_controller_states_new(void);
+/* The state of a unit, made if there is none. */
+struct tg_unit_state *tg_controller_state(struct tg_controller *controller, const char *key);
+/* The store holds another version of a claim: was an allocation cleared that an open plan needs? */
+void tg_controller_claim_changed(struct tg_controller *controller,
+                                 const struct tg_resource_claim *before,
+                                 const struct tg_resource_claim *after);
 
 /* operation.c: sends the writes of one unit; when all have returned the unit is decided again. */
 void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
-#include "api/runtime/base/str.h"
 #include "api/tangram/kinds.h"
-#include "api/tangram/plan_marker.h"
 #include "controller/controller.h"
 
 /* Every kind that the controller watches. An optional one is not served by every Kubernetes
@@ -22,37 +19,14 @@ static const struct watched {
     [TG_VIEW_GANG] = {&tg_kind_gang, false},
 };
 
-/* An allocation of ours vanished while nobody here was writing: the unit whose plan it belonged to
- * is told. */
-static void claim_cleared(struct tg_controller *controller, const struct tg_resource_claim *before)
-{
-    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(64 * 1024);
-    struct tg_plan_marker marker;
-
-    if (!tg_claim_marker(before, arena, &marker) || marker.gang_uid[0] == '\0')
-        return;
-    for (struct tg_map_entry *e = tg_map_first(controller->units); e != NULL; e = tg_map_next(e)) {
-        struct tg_unit_state *state = tg_map_value(e);
-
-        if (state->in_flight == 0 && tg_streq(state->marker_uid, marker.gang_uid))
-            state->disturbed = true;
-    }
-}
-
 static void on_change(void *data, struct tg_informer *informer, const struct tg_stored *before,
                       const struct tg_stored *after)
 {
     struct tg_controller *controller = data;
 
-    if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL && after != NULL) {
-        const struct tg_resource_claim *was = (const void *)before->object,
-                                       *is = (const void *)after->object;
-
-        if (was->status != NULL && was->status->allocation != NULL &&
-            tg_streq(was->metadata->uid, is->metadata->uid) &&
-            (is->status == NULL || is->status->allocation == NULL))
-            claim_cleared(controller, was);
-    }
+    if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL && after != NULL)
+        tg_controller_claim_changed(controller, (const void *)before->object,
+                                    (const void *)after->object);
     tg_controller_kick(controller);
 }
 

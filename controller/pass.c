@@ -38,34 +38,6 @@ struct pass {
 
 /* --- states ---------------------------------------------------------------------------------- */
 
-static void state_free(void *value)
-{
-    struct tg_unit_state *state = value;
-
-    free(state->key);
-    free(state->pending);
-    free(state->said);
-    free(state->marker_uid);
-    free(state);
-}
-
-struct tg_map *tg_controller_states_new(void)
-{
-    return tg_map_new(state_free);
-}
-
-struct tg_unit_state *tg_controller_state(struct tg_controller *controller, const char *key)
-{
-    struct tg_unit_state *state = tg_map_get(controller->units, key);
-
-    if (state == NULL) {
-        state = tg_xcalloc(1, sizeof(*state));
-        state->key = tg_xstrdup(key);
-        tg_map_set(controller->units, key, state);
-    }
-    return state;
-}
-
 static void sweep_states(struct tg_controller *controller)
 {
     struct tg_map_entry *next;
