@@ -32,6 +32,7 @@ struct tg_informer_config {
     const char *label_selector;
     size_t max_object;     /* bytes of JSON of one object; 0: 4 MiB */
     int64_t watch_timeout; /* what the server is asked for; 0: 5..10 min, drawn per watch */
+    int64_t backoff;       /* the first delay after a failure, doubled up to 30 s; 0: 800 ms */
     /* before or after may be NULL (added, deleted). Called on the loop; the store already holds
      * `after`. Objects that do not decode are reported by on_error, counted, and treated as absent.
      */
@@ -43,6 +44,8 @@ struct tg_informer_config {
     void *data;
 };
 
+/* Starts listing; strings are copied. No callback is called from inside. The informer must be freed
+ * before its client, and not from its own callbacks. */
 struct tg_informer *tg_informer_new(struct tg_kube_client *client,
                                     const struct tg_informer_config *config);
 void tg_informer_free(struct tg_informer *informer);

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of an informer: list in pages, watch, resume, list again when the server has forgotten
+ * our place. */
+#include "api/kubernetes/client/informer.h"
+
+#include <assert.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kubernetes/client/informer_state.h"
+#include "api/kubernetes/client/internal.h"
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/log.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+
+enum { MAX_QUERY = 16 << 10, MAX_OBJECT = 4 << 20, PAGE = 500 };
+/* The API server gives up on an ordinary request after a minute. */
+static const int64_t list_timeout = 60 * TG_SECOND;
+/* Bookmarks come about once a minute; three of them missing is a connection that hangs. */
+static const int64_t watch_silence = 180 * TG_SECOND;
+static const int64_t watch_slack = 30 * TG_SECOND;
+/* A watch that lived this long was no failure, however it ended. */
+static const int64_t healthy_age = 5 * TG_SECOND;
+/* glibc keeps freed memory of a list for ever unless told; small lists are not worth the walk. */
+static const size_t trim_above = 1000;
+
+static void start_list(struct tg_informer *informer);
+static void start_watch(struct tg_informer *informer);
+
+static void report(struct tg_informer *informer, const struct tg_error *err)
+{
+    TG_V(4, "List or watch failed", TG_S("kind", informer->config.kind->kind),
+         TG_S("error", err->message));
+    if (informer->config.on_error != NULL)
+        informer->config.on_error(informer->config.data, informer, err);
+}
+
+void tg_informer_report_object(struct tg_informer *informer, struct tg_error *err)
+{
+    informer->counters.decode_errors++;
+    tg_error_wrap(err, "an object of kind %s cannot be read and counts as absent",
+                  informer->config.kind->kind);
+    report(informer, err);
+}
+
+static void on_retry(struct tg_timer *timer)
+{
+    struct tg_informer *informer = timer->data;
+
+    if (informer->resource_version[0] == '\0')
+        start_list(informer);
+    else
+        start_watch(informer);
+}
+
+/* resource_version decides what is tried again: empty means from the beginning. */
+static void retry_after(struct tg_informer *informer, int64_t delay)
+{
+    tg_timer_start(tg_kube_client_loop(informer->client), &informer->retry, delay);
+}
+
+static void fail(struct tg_informer *informer, const struct tg_rest_response *response,
+                 const struct tg_error *err)
+{
+    int64_t delay = tg_backoff_next(&informer->backoff);
+
+    report(informer, err);
+    if (err->code == TG_UNAUTHENTICATED && tg_kube_client_renew_token(informer->client) &&
+        !informer->token_renewed) {
+        informer->token_renewed = true;
+        delay = 0;
+    }
+    if (response != NULL && response->retry_after > delay)
+        delay = response->retry_after;
+    retry_after(informer, delay);
+}
+
+static void add_selectors(const struct tg_informer *informer, struct tg_buf *query)
+{
+    if (informer->config.field_selector != NULL) {
+        tg_buf_append_str(query, "&fieldSelector=");
+        tg_url_escape(query, informer->config.field_selector);
+    }
+    if (informer->config.label_selector != NULL) {
+        tg_buf_append_str(query, "&labelSelector=");
+        tg_url_escape(query, informer->config.label_selector);
+    }
+}
+
+static void send(struct tg_informer *informer, const struct tg_buf *query,
+                 const struct tg_rest_call *how)
+{
+    TG_AUTOBUF struct tg_buf path = TG_BUF_INIT(2 * MAX_QUERY);
+    const struct tg_kube_target target = {.kind = informer->config.kind,
+                                          .namespace_ = informer->config.namespace_,
+                                          .query = tg_buf_str(query)};
+    struct tg_rest_call call = *how;
+
+    tg_kube_path(&target, &path);
+    assert(!path.failed); /* selectors are ours, and a continue token is bounded by its decoder */
+    call.path = tg_buf_str(&path);
+    call.data = informer;
+    informer->error = TG_ERROR_INIT;
+    informer->request = tg_rest_send(tg_kube_client_rest(informer->client), &call);
+}
+
+/* The error of an answer that is not what was asked for; TG_OK if it is. */
+static struct tg_error error_of(const struct tg_informer *informer, const char *verb,
+                                const struct tg_rest_response *response, const struct tg_error *err)
+{
+    TG_AUTOFREE char *what = tg_xasprintf("%s %s", verb, informer->config.kind->resource);
+    struct tg_error error = informer->error;
+
+    if (error.code != TG_OK)
+        return error; /* we stopped it ourselves */
+    if (err->code != TG_OK)
+        tg_kube_error_from_transport(err, &error);
+    else if (response->status < 200 || response->status >= 300)
+        tg_kube_error_from_answer(response, what, &error);
+    return error;
+}
+
+/* List. */
+
+static void end_list(struct tg_informer *informer)
+{
+    tg_json_list_stream_free(informer->stream);
+    tg_map_free(informer->staged);
+    informer->stream = NULL;
+    informer->staged = NULL;
+}
+
+static void unref_value(void *value)
+{
+    tg_stored_unref(value);
+}
+
+static int on_item(void *data, const char *json, size_t n, struct tg_error *err)
+{
+    struct tg_informer *informer = data;
+    struct tg_error error = TG_ERROR_INIT;
+    struct tg_stored *stored = NULL;
+    struct tg_stored *known;
+
+    (void)err;
+    if (tg_store_decode(&informer->store, json, n, &stored, &error) != 0) {
+        tg_informer_report_object(informer, &error);
+        return 0;
+    }
+    /* Unchanged objects are not held twice while a list is in the making. */
+    known = tg_map_get(informer->store.objects, stored->key);
+    if (known != NULL && tg_streq(known->object->metadata->uid, stored->object->metadata->uid) &&
+        tg_streq(known->object->metadata->resource_version,
+                 stored->object->metadata->resource_version)) {
+        tg_stored_unref(stored);
+        stored = tg_stored_ref(known);
+    }
+    tg_map_set(informer->staged, stored->key, stored);
+    return 0;
+}
+
+static int on_list_data(void *data, const char *bytes, size_t n)
+{
+    struct tg_informer *informer = data;
+
+    return tg_json_list_stream_feed(informer->stream, bytes, n, &informer->error) == 0 ? 0 : -1;
+}
+
+static void on_page_done(void *data, const struct tg_rest_response *response,
+                         const struct tg_error *err);
+
+static void request_page(struct tg_informer *informer)
+{
+    TG_AUTOBUF struct tg_buf query = TG_BUF_INIT(MAX_QUERY);
+    const struct tg_rest_call call = {.timeout = list_timeout,
+                                      .idle_timeout = list_timeout,
+                                      .on_data = on_list_data,
+                                      .done = on_page_done};
+
+    tg_json_list_stream_free(informer->stream);
+    /* The size of an object is checked when it is decoded: one that is too large must not hide the
+     * others. */
+    informer->stream = tg_json_list_stream_new(on_item, informer, TG_INFORMER_MAX_TEXT);
+    /* No resourceVersion: what a quorum knows now. */
+    tg_buf_printf(&query, "limit=%d", informer->whole_list ? 0 : PAGE);
+    add_selectors(informer, &query);
+    if (informer->continue_token[0] != '\0') {
+        tg_buf_append_str(&query, "&continue=");
+        tg_url_escape(&query, informer->continue_token);
+    }
+    send(informer, &query, &call);
+}
+
+static void start_list(struct tg_informer *informer)
+{
+    end_list(informer);
+    informer->staged = tg_map_new(unref_value);
+    informer->continue_token[0] = '\0';
+    informer->list_version[0] = '\0';
+    informer->highest_before = informer->store.highest;
+    if (informer->synced)
+        informer->counters.relists++;
+    request_page(informer);
+}
+
+static void finish_list(struct tg_informer *informer)
+{
+    uint64_t version = 0;
+    struct tg_map *list = TG_TAKE(informer->staged);
+    bool large = tg_map_count(list) > trim_above;
+
+    end_list(informer);
+    (void)tg_parse_u64(informer->list_version, strlen(informer->list_version), &version);
+    snprintf(informer->resource_version, sizeof(informer->resource_version), "%s",
+             informer->list_version);
+    tg_store_replace(&informer->store, list, version, informer->highest_before);
+    tg_map_free(list);
+    if (large)
+        malloc_trim(0);
+    informer->whole_list = false;
+    informer->token_renewed = false;
+    if (!informer->synced) {
+        informer->synced = true;
+        if (informer->config.on_synced != NULL)
+            informer->config.on_synced(informer->config.data, informer);
+    }
+    /* Not reset: a server that takes lists and refuses every watch must not be asked without end.
+     */
+    start_watch(informer);
+}
+
+static void on_page_done(void *data, const struct tg_rest_response *response,
+                         const struct tg_error *err)
+{
+    struct tg_informer *informer = data;
+    struct tg_json_list_meta meta = {0};
+    struct tg_error error = error_of(informer, "list", response, err);
+
+    informer->request = NULL;
+    if (error.code == TG_OK)
+        (void)tg_json_list_stream_end(informer->stream, &meta, &error);
+    if (error.code == TG_OK && meta.resource_version[0] == '\0')
+        tg_error_set(&error, TG_DATA_LOSS, "list %s: metadata.resourceVersion is missing",
+                     informer->config.kind->resource);
+    if (error.code != TG_OK) {
+        /* Our snapshot was compacted while we read its pages: next time in one piece. */
+        if (error.code == TG_OUT_OF_RANGE && informer->continue_token[0] != '\0')
+            informer->whole_list = true;
+        end_list(informer);
+        fail(informer, response, &error);
+        return;
+    }
+    if (informer->list_version[0] == '\0')
+        snprintf(informer->list_version, sizeof(informer->list_version), "%s",
+                 meta.resource_version);
+    snprintf(informer->continue_token, sizeof(informer->continue_token), "%s", meta.continue_token);
+    if (informer->continue_token[0] != '\0')
+        request_page(informer);
+    else
+        finish_list(informer);
+}
+
+/* Watch. */
+
+/* The watch ended, whoever ended it. err: why it was no clean end, TG_OK otherwise. */
+static void end_watch(struct tg_informer *informer, const struct tg_rest_response *response,
+                      const struct tg_error *err)
+{
+    int64_t age =
+        tg_now_monotonic(tg_kube_client_clock(informer->client)) - informer->watch_started;
+    bool healthy = informer->watch_events > 0 || age >= healthy_age;
+    bool refused = err->code != TG_OK && (response == NULL || response->status != 200);
+
+    informer->request = NULL;
+    tg_timer_stop(&informer->deadline);
+    tg_buf_done(&informer->line); /* half a line is nothing */
+    if (err->code == TG_OUT_OF_RANGE)
+        informer->resource_version[0] = '\0';
+    if (healthy) {
+        tg_backoff_reset(&informer->backoff);
+        informer->token_renewed = false;
+    }
+    if (refused || informer->error.code != TG_OK)
+        fail(informer, response, err);
+    else /* cut or over: ordinary, and resumed */
+        retry_after(informer,
+                    healthy && err->code == TG_OK ? 0 : tg_backoff_next(&informer->backoff));
+}
+
+static void on_watch_done(void *data, const struct tg_rest_response *response,
+                          const struct tg_error *err)
+{
+    struct tg_informer *informer = data;
+    struct tg_error error = error_of(informer, "watch", response, err);
+
+    /* Restored from a backup, the server does not know our place yet and never will. */
+    if (strstr(error.message, "Too large resource version") != NULL)
+        error.code = TG_OUT_OF_RANGE;
+    end_watch(informer, response, &error);
+}
+
+static void on_deadline(struct tg_timer *timer)
+{
+    struct tg_informer *informer = timer->data;
+    const struct tg_rest_response response = {.status = 200, .body = ""};
+    struct tg_error error = TG_ERROR_INIT;
+
+    tg_rest_cancel(informer->request);
+    informer->error = TG_ERROR_INIT;
+    tg_error_set(&error, TG_DEADLINE_EXCEEDED, "watch %s: open longer than asked for",
+                 informer->config.kind->resource);
+    end_watch(informer, &response, &error);
+}
+
+static void start_watch(struct tg_informer *informer)
+{
+    TG_AUTOBUF struct tg_buf query = TG_BUF_INIT(MAX_QUERY);
+    int64_t timeout = informer->config.watch_timeout;
+    int64_t slack;
+    const struct tg_rest_call call = {.timeout = list_timeout,
+                                      .idle_timeout = watch_silence,
+                                      .on_data = tg_informer_on_watch_data,
+                                      .done = on_watch_done};
+
+    if (timeout <= 0)
+        timeout = tg_backoff_spread(300 * TG_SECOND, 600 * TG_SECOND);
+    slack = timeout < watch_slack ? timeout : watch_slack;
+    tg_buf_append_str(&query, "watch=1&allowWatchBookmarks=true&resourceVersion=");
+    tg_url_escape(&query, informer->resource_version);
+    tg_buf_printf(&query, "&timeoutSeconds=%lld",
+                  (long long)((timeout + TG_SECOND - 1) / TG_SECOND));
+    add_selectors(informer, &query);
+    informer->counters.reconnects += informer->watched;
+    informer->watched = true;
+    informer->watch_started = tg_now_monotonic(tg_kube_client_clock(informer->client));
+    informer->watch_events = 0;
+    tg_buf_init(&informer->line, TG_INFORMER_MAX_TEXT);
+    tg_timer_start(tg_kube_client_loop(informer->client), &informer->deadline, timeout + slack);
+    send(informer, &query, &call);
+}
+
+/* Interface. */
+
+static void on_store_change(void *data, const struct tg_stored *before,
+                            const struct tg_stored *after)
+{
+    struct tg_informer *informer = data;
+
+    if (informer->config.on_change != NULL)
+        informer->config.on_change(informer->config.data, informer, before, after);
+}
+
+static char *copy(const char *s)
+{
+    return s == NULL ? NULL : tg_xstrdup(s);
+}
+
+struct tg_informer *tg_informer_new(struct tg_kube_client *client,
+                                    const struct tg_informer_config *config)
+{
+    struct tg_informer *informer = tg_xcalloc(1, sizeof(*informer));
+
+    informer->client = client;
+    informer->config = *config;
+    informer->config.namespace_ = copy(config->namespace_);
+    informer->config.field_selector = copy(config->field_selector);
+    informer->config.label_selector = copy(config->label_selector);
+    informer->backoff = (struct tg_backoff){
+        .first = config->backoff > 0 ? config->backoff : 800 * TG_MILLISECOND,
+        .most = 30 * TG_SECOND,
+    };
+    informer->error = TG_ERROR_INIT;
+    tg_store_init(&informer->store, config->kind,
+                  config->max_object > 0 ? config->max_object : MAX_OBJECT);
+    informer->store.on_change = on_store_change;
+    informer->store.data = informer;
+    informer->scratch = tg_arena_new(3 * (size_t)TG_INFORMER_MAX_TEXT);
+    informer->retry.callback = on_retry;
+    informer->retry.data = informer;
+    informer->deadline.callback = on_deadline;
+    informer->deadline.data = informer;
+    start_list(informer);
+    return informer;
+}
+
+void tg_informer_free(struct tg_informer *informer)
+{
+    if (informer == NULL)
+        return;
+    tg_rest_cancel(informer->request);
+    tg_timer_stop(&informer->retry);
+    tg_timer_stop(&informer->deadline);
+    end_list(informer);
+    tg_store_done(&informer->store);
+    tg_buf_done(&informer->line);
+    tg_arena_free(informer->scratch);
+    free((void *)(uintptr_t)informer->config.namespace_);
+    free((void *)(uintptr_t)informer->config.field_selector);
+    free((void *)(uintptr_t)informer->config.label_selector);
+    free(informer);
+}
+
+bool tg_informer_synced(const struct tg_informer *informer)
+{
+    return informer->synced;
+}
+
+const struct tg_stored *tg_informer_get(const struct tg_informer *informer, const char *namespace_,
+                                        const char *name)
+{
+    char key[TG_STORE_KEY];
+
+    if (name == NULL || !tg_store_key(namespace_, name, key))
+        return NULL;
+    return tg_map_get(informer->store.objects, key);
+}
+
+size_t tg_informer_count(const struct tg_informer *informer)
+{
+    return tg_map_count(informer->store.objects);
+}
+
+void tg_informer_each(const struct tg_informer *informer,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data)
+{
+    for (struct tg_map_entry *e = tg_map_first(informer->store.objects); e != NULL;
+         e = tg_map_next(e)) {
+        if (!visit(data, tg_map_value(e)))
+            return;
+    }
+}
+
+int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n,
+                      struct tg_error *err)
+{
+    struct tg_stored *stored = NULL;
+    int rc = tg_store_decode(&informer->store, json, n, &stored, err);
+
+    if (rc == 0)
+        (void)tg_store_put_answer(&informer->store, stored);
+    return rc;
+}
+
+const struct tg_kind *tg_informer_kind(const struct tg_informer *informer)
+{
+    return informer->config.kind;
+}
+
+struct tg_informer_counters tg_informer_counters(const struct tg_informer *informer)
+{
+    return informer->counters;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seen by informer.c and watch.c only: the state of an informer. */
+#ifndef TG_KUBERNETES_CLIENT_INFORMER_STATE_H
+#define TG_KUBERNETES_CLIENT_INFORMER_STATE_H
+
+#include "api/kubernetes/client/internal.h"
+#include "api/runtime/json/decode.h"
+
+/* Of one object or one watch event as text. An object of 1.5 MiB, which etcd takes, can be nine as
+ * JSON. */
+enum { TG_INFORMER_MAX_TEXT = 64 << 20 };
+
+struct tg_informer {
+    struct tg_kube_client *client;
+    struct tg_informer_config config;
+    struct tg_store store;
+    struct tg_backoff backoff;
+    struct tg_timer retry;
+    struct tg_rest_request *request; /* the page or the watch under way */
+    struct tg_error error;           /* why we stopped the request, TG_OK if we did not */
+    bool synced;
+    bool token_renewed; /* since it last worked */
+    /* What the next watch resumes from; empty: a list comes first. */
+    char resource_version[64];
+
+    /* While a list is in the making. */
+    struct tg_map *staged; /* key -> struct tg_stored */
+    struct tg_json_list_stream *stream;
+    char list_version[64];
+    char continue_token[4096];
+    uint64_t highest_before; /* of the store, when the list was begun */
+    bool whole_list;         /* without pages */
+
+    /* While a watch is open. */
+    struct tg_buf line; /* the beginning of a line whose end did not arrive yet */
+    struct tg_timer deadline;
+    bool watched; /* ever */
+    int64_t watch_started;
+    uint64_t watch_events; /* bookmarks included */
+
+    struct tg_arena *scratch; /* for one event */
+    struct tg_informer_counters counters;
+};
+
+int tg_informer_on_watch_data(void *data, const char *bytes, size_t n);
+/* Counts and reports an object that does not decode; changes err. */
+void tg_informer_report_object(struct tg_informer *informer, struct tg_error *err);
+
+#endif

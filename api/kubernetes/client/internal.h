@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seen inside this folder and by its tests only. */
+#ifndef TG_KUBERNETES_CLIENT_INTERNAL_H
+#define TG_KUBERNETES_CLIENT_INTERNAL_H
+
+#include "api/kubernetes/client/client.h"
+#include "api/kubernetes/client/informer.h"
+#include "api/kubernetes/client/lease.h"
+#include "api/runtime/base/map.h"
+
+/* What an answer that is no 2xx means: code, reason and message of its Status body. what: "GET
+ * /api/v1/pods". */
+void tg_kube_error_from_answer(const struct tg_rest_response *response, const char *what,
+                               struct tg_error *ret);
+/* What a failed transport means for a caller: everything that may have happened is TG_UNAVAILABLE.
+ */
+void tg_kube_error_from_transport(const struct tg_error *cause, struct tg_error *ret);
+/* The token was refused: it is read again before the next request. False if there is none to read.
+ */
+bool tg_kube_client_renew_token(struct tg_kube_client *client);
+/* Text about a token file that cannot be read, NULL if it can. */
+const char *tg_kube_client_token_problem(const struct tg_kube_client *client);
+
+/* Growing delays with jitter, for one thing that is tried again and again. */
+struct tg_backoff {
+    int64_t first, most; /* ns */
+    unsigned failures;
+};
+/* first * 2^failures, at most `most`, plus up to as much again by chance; counts the failure. */
+int64_t tg_backoff_next(struct tg_backoff *backoff);
+void tg_backoff_reset(struct tg_backoff *backoff);
+/* low..high (inclusive), by chance: spreads timers of many processes, decides nothing. */
+int64_t tg_backoff_spread(int64_t low, int64_t high);
+
+enum { TG_STORE_KEY = 576 }; /* a namespace of 63, a name of 253, and room to be generous */
+
+/* The objects of one kind. Changes are told by on_change when the map already holds what is after.
+ * Callbacks may read the store and put answers into it. */
+struct tg_store {
+    const struct tg_kind *kind;
+    size_t max_object;
+    struct tg_map *objects; /* key -> struct tg_stored, referenced */
+    uint64_t position;      /* everything up to this resourceVersion was seen */
+    uint64_t highest;       /* of any object that was seen, answers to our writes included */
+    void (*on_change)(void *data, const struct tg_stored *before, const struct tg_stored *after);
+    void *data;
+};
+void tg_store_init(struct tg_store *store, const struct tg_kind *kind, size_t max_object);
+void tg_store_done(struct tg_store *store);
+/* A new object (one reference) from its JSON. */
+int tg_store_decode(const struct tg_store *store, const char *json, size_t n,
+                    struct tg_stored **ret, struct tg_error *err);
+/* Only key and metadata, of an object that need not or cannot be kept; both are the arena's. */
+int tg_store_decode_key(const struct tg_store *store, const char *json, size_t n,
+                        struct tg_arena *arena, const char **ret_key,
+                        const struct tg_object_meta **ret_meta, struct tg_error *err);
+/* metadata.resourceVersion as a number, 0 if it is none. */
+uint64_t tg_store_version(const struct tg_object_meta *meta);
+/* An object as the watch shows it; the reference is taken over. False and no event if it is not
+ * newer than what is there. */
+bool tg_store_put(struct tg_store *store, struct tg_stored *stored);
+/* The same with an object as an answer to a write shows it: also ignored if it was deleted since.
+ */
+bool tg_store_put_answer(struct tg_store *store, struct tg_stored *stored);
+/* False if it was not there, or is newer than the deletion. */
+bool tg_store_delete(struct tg_store *store, const char *key, uint64_t version);
+/* The object with this key cannot be understood any more: gone, whatever its version. */
+bool tg_store_drop(struct tg_store *store, const char *key);
+/* Makes the store equal to a complete list (key -> struct tg_stored) of that version, but for what
+ * is known to be newer. highest_before: store->highest when the list was begun. */
+void tg_store_replace(struct tg_store *store, struct tg_map *list, uint64_t version,
+                      uint64_t highest_before);
+/* "namespace/name", or "name" for NULL; false if it does not fit. */
+bool tg_store_key(const char *namespace_, const char *name, char out[TG_STORE_KEY]);
+
+/* One step of the elector with the clock as it is; the timer calls it, and tests after moving their
+ * clock. */
+void tg_elector_tick(struct tg_elector *elector);
+struct tg_events;
+void tg_events_pump(struct tg_events *events);
+
+#endif
