@@ -111,7 +111,6 @@ metadata:
   name: $name
 $(managed_label "  ")
 spec:
-$([[ -z $(managed_label) ]] || printf '  metadata:\n%s\n' "$(managed_label "    ")")
   spec:
     devices:
       requests:
