@@ -30,14 +30,15 @@ fill() {
 
     # The reason, on all three kinds of object.
     kn wait --for=create gang/trio --timeout=30s
-    watch_until 30 '.status.phase == "Waiting" and (.status.explanation // "" | test("2"))' gang/trio >/dev/null
+    local why='2 of 3 members have a place; .*2 devices on one node are needed'
+    watch_until 30 ".status.phase == \"Waiting\" and (.status.explanation // \"\" | test(\"$why\"))" gang/trio >/dev/null
     local member
     for member in trio-1 trio-2 trio-3; do
         watch_until 30 '(.status.resourceClaimStatuses // []) | length == 1' "pod/$member" >/dev/null
-        wait_event 30 Pod "$member" 'H100|gpus|device'
-        wait_event 30 ResourceClaim "$(claim_of "$member")" 'H100|gpus|device'
+        wait_event 30 Pod "$member" "InsufficientDevices: $why"
+        wait_event 30 ResourceClaim "$(claim_of "$member")" "InsufficientDevices: $why"
     done
-    wait_event 30 Gang trio 'H100|gpus|device'
+    wait_event 30 Gang trio "InsufficientDevices: $why"
 
     # Then it is quiet.
     unchanged 10 gangs

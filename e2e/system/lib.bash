@@ -7,7 +7,7 @@
 
 TG_SYSTEM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TG_ROOT=$(cd "$TG_SYSTEM/../.." && pwd)
-TG_BIN=$TG_ROOT/build/${TANGRAM_PRESET:-debug}/bin
+TG_BIN=${TANGRAM_BIN:-$TG_ROOT/build/${TANGRAM_PRESET:-debug}/bin}
 
 TG_NAMESPACE=tangram-system
 TG_CONTROLLER_ACCOUNT=tangram-controller
