@@ -54,7 +54,8 @@ static int compare_label(const struct tg_requirement *r, const char *value)
     int64_t label;
     int64_t bound;
 
-    if (value == NULL || r->n_values != 1 || !parse_integer(value, &label) || !parse_integer(r->values[0], &bound))
+    if (value == NULL || r->n_values != 1 || !parse_integer(value, &label) ||
+        !parse_integer(r->values[0], &bound))
         return 2;
     return (label > bound) - (label < bound);
 }
@@ -100,11 +101,14 @@ static int check_values(const struct tg_requirement *r, enum value_rule rule, st
     int64_t number;
 
     if (rule == VALUES_SOME && r->n_values == 0)
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "%s %s: it needs at least one value", r->key, r->operator);
+        return tg_error_set(err, TG_INVALID_ARGUMENT, "%s %s: it needs at least one value", r->key,
+                            r->operator);
     if (rule == VALUES_NONE && r->n_values != 0)
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "%s %s: it takes no values", r->key, r->operator);
+        return tg_error_set(err, TG_INVALID_ARGUMENT, "%s %s: it takes no values", r->key,
+                            r->operator);
     if (rule == VALUES_INTEGER && (r->n_values != 1 || !parse_integer(r->values[0], &number)))
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "%s %s: it needs exactly one integer", r->key, r->operator);
+        return tg_error_set(err, TG_INVALID_ARGUMENT, "%s %s: it needs exactly one integer", r->key,
+                            r->operator);
     for (size_t i = 0; i < r->n_values; i++) {
         int rc = tg_name_check(TG_NAME_LABEL_VALUE, r->values[i], err);
 
@@ -122,9 +126,10 @@ int tg_requirement_check(const struct tg_requirement *r, struct tg_error *err)
     if (rc != 0)
         return rc;
     if (rule == NULL)
-        return tg_error_set(err, TG_INVALID_ARGUMENT,
-                            "%s: unknown operator \"%.32s\" (known: In, NotIn, Exists, DoesNotExist, Gt, Lt)", r->key,
-                            r->operator == NULL ? "" : r->operator);
+        return tg_error_set(
+            err, TG_INVALID_ARGUMENT,
+            "%s: unknown operator \"%.32s\" (known: In, NotIn, Exists, DoesNotExist, Gt, Lt)",
+            r->key, r->operator== NULL ? "" : r->operator);
     return check_values(r, rule->values, err);
 }
 
@@ -135,7 +140,8 @@ bool tg_requirement_matches(const struct tg_requirement *r, tg_label_get get, vo
     return rule != NULL && r->key != NULL && rule->matches(r, get(data, r->key));
 }
 
-bool tg_requirements_match(const struct tg_requirement *requirements, size_t n, tg_label_get get, void *data)
+bool tg_requirements_match(const struct tg_requirement *requirements, size_t n, tg_label_get get,
+                           void *data)
 {
     for (size_t i = 0; i < n; i++) {
         if (!tg_requirement_matches(&requirements[i], get, data))
@@ -152,7 +158,8 @@ static void format_values(const struct tg_requirement *r, struct tg_buf *out)
     tg_buf_append_char(out, ')');
 }
 
-int tg_label_selector_format(const struct tg_requirement *requirements, size_t n, struct tg_buf *out)
+int tg_label_selector_format(const struct tg_requirement *requirements, size_t n,
+                             struct tg_buf *out)
 {
     for (size_t i = 0; i < n; i++) {
         const struct tg_requirement *r = &requirements[i];
@@ -160,7 +167,8 @@ int tg_label_selector_format(const struct tg_requirement *requirements, size_t n
 
         if (rule == NULL)
             continue;
-        tg_buf_printf(out, "%s%s%s", i == 0 ? "" : ",", rule->matches == matches_does_not_exist ? "!" : "", r->key);
+        tg_buf_printf(out, "%s%s%s", i == 0 ? "" : ",",
+                      rule->matches == matches_does_not_exist ? "!" : "", r->key);
         if (rule->one != NULL && r->n_values == 1) {
             tg_buf_printf(out, "%s%s", rule->one, r->values[0]);
         } else if (rule->several != NULL) {
@@ -190,8 +198,9 @@ static const struct {
     const char *text;
     enum token_kind kind;
 } symbols[] = {
-    {"==", TOKEN_EQUAL}, {"!=", TOKEN_NOT_EQUAL}, {"=", TOKEN_EQUAL},   {"!", TOKEN_NOT},  {"(", TOKEN_OPEN},
-    {")", TOKEN_CLOSE},  {",", TOKEN_COMMA},      {">", TOKEN_GREATER}, {"<", TOKEN_LESS},
+    {"==", TOKEN_EQUAL}, {"!=", TOKEN_NOT_EQUAL}, {"=", TOKEN_EQUAL},
+    {"!", TOKEN_NOT},    {"(", TOKEN_OPEN},       {")", TOKEN_CLOSE},
+    {",", TOKEN_COMMA},  {">", TOKEN_GREATER},    {"<", TOKEN_LESS},
 };
 
 struct parser {
@@ -229,14 +238,17 @@ static void advance(struct parser *p)
 static int unexpected(struct parser *p, const char *wanted)
 {
     if (p->kind == TOKEN_END)
-        return tg_error_set(p->err, TG_INVALID_ARGUMENT, "label selector: it ends where %s is wanted", wanted);
-    return tg_error_set(p->err, TG_INVALID_ARGUMENT, "label selector: \"%.*s\" stands where %s is wanted",
+        return tg_error_set(p->err, TG_INVALID_ARGUMENT,
+                            "label selector: it ends where %s is wanted", wanted);
+    return tg_error_set(p->err, TG_INVALID_ARGUMENT,
+                        "label selector: \"%.*s\" stands where %s is wanted",
                         (int)(p->n < 64 ? p->n : 64), p->text, wanted);
 }
 
 static int no_memory(struct parser *p)
 {
-    return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED, "label selector: it needs more memory than it may use");
+    return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED,
+                        "label selector: it needs more memory than it may use");
 }
 
 static bool word_is(const struct parser *p, const char *word)
@@ -293,7 +305,7 @@ static int parse_exact(struct parser *p, struct strings *values)
 }
 
 /* What follows the key. */
-static int parse_operator(struct parser *p, const char **operator, struct strings *values)
+static int parse_operator(struct parser *p, const char **operator, struct strings * values)
 {
     static const struct {
         enum token_kind kind;
@@ -303,14 +315,14 @@ static int parse_operator(struct parser *p, const char **operator, struct string
 
     for (size_t i = 0; i < TG_ARRAY_SIZE(exact); i++) {
         if (p->kind == exact[i].kind) {
-            *operator = exact[i].operator;
+            *operator= exact[i].operator;
             return parse_exact(p, values);
         }
     }
     if (word_is(p, "in"))
-        *operator = "In";
+        *operator= "In";
     else if (word_is(p, "notin"))
-        *operator = "NotIn";
+        *operator= "NotIn";
     else
         return unexpected(p, "one of =, ==, !=, in, notin, > and <");
     advance(p);
@@ -335,18 +347,19 @@ static int keep_values(struct parser *p, const struct strings *values, struct tg
 static int parse_requirement(struct parser *p, struct tg_requirement *ret)
 {
     struct strings values = {0};
-    struct tg_requirement r = {.operator = "Exists"};
+    struct tg_requirement r = {.operator= "Exists" };
     int rc;
 
     if (p->kind == TOKEN_NOT) {
-        r.operator = "DoesNotExist";
+        r.operator= "DoesNotExist";
         advance(p);
     }
     if (p->kind != TOKEN_WORD)
         return unexpected(p, "a label's name");
     rc = take_word(p, &r.key);
-    if (rc == 0 && strcmp(r.operator, "Exists") == 0 && p->kind != TOKEN_END && p->kind != TOKEN_COMMA)
-        rc = parse_operator(p, &r.operator, &values);
+    if (rc == 0 && strcmp(r.operator, "Exists") == 0 && p->kind != TOKEN_END &&
+        p->kind != TOKEN_COMMA)
+        rc = parse_operator(p, &r.operator, & values);
     if (rc == 0)
         rc = keep_values(p, &values, &r);
     TG_VEC_DONE(&values.list);
@@ -378,8 +391,8 @@ static int parse_all(struct parser *p, struct requirements *requirements)
     return 0;
 }
 
-int tg_label_selector_parse(const char *s, struct tg_arena *arena, struct tg_requirement **ret, size_t *ret_n,
-                            struct tg_error *err)
+int tg_label_selector_parse(const char *s, struct tg_arena *arena, struct tg_requirement **ret,
+                            size_t *ret_n, struct tg_error *err)
 {
     struct parser p = {.at = s, .arena = arena, .err = err};
     struct requirements requirements = {0};

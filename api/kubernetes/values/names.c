@@ -119,24 +119,30 @@ static const struct rule {
 } rules[] = {
     [TG_NAME_LABEL] = {check_label, "DNS label",
                        "at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit"},
-    [TG_NAME_SUBDOMAIN] = {check_subdomain, "DNS subdomain",
-                           "at most 253 of a-z, 0-9, - and ., each part beginning and ending with a letter or digit"},
-    [TG_NAME_QUALIFIED] = {check_qualified, "qualified name",
-                           "[DNS subdomain/]name, the name at most 63 of letters, digits, -, _ and ., beginning and "
-                           "ending with a letter or digit"},
-    [TG_NAME_LABEL_VALUE] = {check_label_value, "label value",
-                             "empty, or at most 63 of letters, digits, -, _ and ., beginning and ending with a letter "
-                             "or digit"},
+    [TG_NAME_SUBDOMAIN] =
+        {check_subdomain, "DNS subdomain",
+         "at most 253 of a-z, 0-9, - and ., each part beginning and ending with a letter or digit"},
+    [TG_NAME_QUALIFIED] =
+        {check_qualified, "qualified name",
+         "[DNS subdomain/]name, the name at most 63 of letters, digits, -, _ and ., beginning and "
+         "ending with a letter or digit"},
+    [TG_NAME_LABEL_VALUE] =
+        {check_label_value, "label value",
+         "empty, or at most 63 of letters, digits, -, _ and ., beginning and ending with a letter "
+         "or digit"},
     [TG_NAME_C_IDENTIFIER] = {check_identifier, "C identifier",
                               "at most 32 of letters, digits and _, not beginning with a digit"},
     [TG_NAME_ATTRIBUTE] = {check_attribute, "attribute name",
-                           "[domain/]identifier, the domain a DNS subdomain of at most 63, the identifier at most 32 of "
+                           "[domain/]identifier, the domain a DNS subdomain of at most 63, the "
+                           "identifier at most 32 of "
                            "letters, digits and _, not beginning with a digit"},
-    [TG_NAME_FULL_ATTRIBUTE] = {check_full_attribute, "fully qualified attribute name",
-                                "domain/identifier, the domain a DNS subdomain of at most 63, the identifier at most 32 "
-                                "of letters, digits and _, not beginning with a digit"},
+    [TG_NAME_FULL_ATTRIBUTE] =
+        {check_full_attribute, "fully qualified attribute name",
+         "domain/identifier, the domain a DNS subdomain of at most 63, the identifier at most 32 "
+         "of letters, digits and _, not beginning with a digit"},
     [TG_NAME_DRIVER] = {check_driver, "driver name", "a DNS subdomain of at most 63 characters"},
-    [TG_NAME_POOL] = {check_pool, "pool name", "DNS subdomains separated by /, at most 253 characters in all"},
+    [TG_NAME_POOL] = {check_pool, "pool name",
+                      "DNS subdomains separated by /, at most 253 characters in all"},
 };
 
 bool tg_name_is(enum tg_name_kind kind, const char *s)
@@ -148,6 +154,6 @@ int tg_name_check(enum tg_name_kind kind, const char *s, struct tg_error *err)
 {
     if (tg_name_is(kind, s))
         return 0;
-    return tg_error_set(err, TG_INVALID_ARGUMENT, "\"%.64s\" is not a valid %s: %s", s == NULL ? "" : s,
-                        rules[kind].kind, rules[kind].words);
+    return tg_error_set(err, TG_INVALID_ARGUMENT, "\"%.64s\" is not a valid %s: %s",
+                        s == NULL ? "" : s, rules[kind].kind, rules[kind].words);
 }

@@ -8,8 +8,19 @@
 #include "api/runtime/base/cleanup.h"
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
-enum unknown_field { UNKNOWN_TYPE_META = 1, UNKNOWN_RAW = 2, UNKNOWN_ENCODING = 3, UNKNOWN_CONTENT_TYPE = 4 };
-enum { OBJECT_METADATA = 1, METADATA_ANNOTATIONS = 12, METADATA_FINALIZERS = 14, ENTRY_KEY = 1, ENTRY_VALUE = 2 };
+enum unknown_field {
+    UNKNOWN_TYPE_META = 1,
+    UNKNOWN_RAW = 2,
+    UNKNOWN_ENCODING = 3,
+    UNKNOWN_CONTENT_TYPE = 4
+};
+enum {
+    OBJECT_METADATA = 1,
+    METADATA_ANNOTATIONS = 12,
+    METADATA_FINALIZERS = 14,
+    ENTRY_KEY = 1,
+    ENTRY_VALUE = 2
+};
 
 static const char magic[4] = {'k', '8', 's', '\0'};
 static const char protobuf_content[] = "application/vnd.kubernetes.protobuf";
@@ -104,7 +115,8 @@ static int next_field(struct bytes *in, struct field *ret, struct tg_error *err)
 }
 
 /* The only field of this number in the message; found tells whether there is one. */
-static int find_only(struct bytes message, uint64_t number, struct field *ret, bool *found, struct tg_error *err)
+static int find_only(struct bytes message, uint64_t number, struct field *ret, bool *found,
+                     struct tg_error *err)
 {
     *found = false;
     while (message.n > 0) {
@@ -217,10 +229,11 @@ static uint64_t field_number(const struct tg_metadata_edit *edit)
     return is_finalizer(edit) ? METADATA_FINALIZERS : METADATA_ANNOTATIONS;
 }
 
-/* Takes the next field of the metadata; `hit`: it is the finalizer or the annotation that the edit is about, with the value
- * that it has (of an annotation). */
-static int next_metadata_field(struct bytes *in, const struct tg_metadata_edit *edit, struct field *ret, bool *hit,
-                               struct bytes *value, struct tg_error *err)
+/* Takes the next field of the metadata; `hit`: it is the finalizer or the annotation that the edit
+ * is about, with the value that it has (of an annotation). */
+static int next_metadata_field(struct bytes *in, const struct tg_metadata_edit *edit,
+                               struct field *ret, bool *hit, struct bytes *value,
+                               struct tg_error *err)
 {
     struct field key = {0};
     struct field entry_value = {0};
@@ -245,7 +258,8 @@ static int next_metadata_field(struct bytes *in, const struct tg_metadata_edit *
     return rc;
 }
 
-static int is_present(const struct tg_metadata_edit *edit, struct bytes metadata, bool *ret, struct tg_error *err)
+static int is_present(const struct tg_metadata_edit *edit, struct bytes metadata, bool *ret,
+                      struct tg_error *err)
 {
     *ret = false;
     while (metadata.n > 0 && !*ret) {
@@ -267,9 +281,10 @@ static void put_addition(struct tg_buf *out, const struct tg_metadata_edit *edit
         put_annotation(out, edit->key, edit->value);
 }
 
-/* A field that the edit is about: it stays, is replaced, or goes. Of several annotations of one key one is left. */
-static void put_edited(struct tg_buf *out, const struct tg_metadata_edit *edit, const struct field *field,
-                       struct bytes value, bool *done)
+/* A field that the edit is about: it stays, is replaced, or goes. Of several annotations of one key
+ * one is left. */
+static void put_edited(struct tg_buf *out, const struct tg_metadata_edit *edit,
+                       const struct field *field, struct bytes value, bool *done)
 {
     if (!is_addition(edit))
         return;
@@ -280,8 +295,10 @@ static void put_edited(struct tg_buf *out, const struct tg_metadata_edit *edit, 
     *done = true;
 }
 
-/* One edit of the metadata message. Something new goes where Go would write it: before the first larger field number. */
-static int apply(const struct tg_metadata_edit *edit, struct bytes metadata, struct tg_buf *out, struct tg_error *err)
+/* One edit of the metadata message. Something new goes where Go would write it: before the first
+ * larger field number. */
+static int apply(const struct tg_metadata_edit *edit, struct bytes metadata, struct tg_buf *out,
+                 struct tg_error *err)
 {
     bool done; /* nothing is left to be added */
     int rc = is_present(edit, metadata, &done, err);
@@ -311,8 +328,8 @@ static int apply(const struct tg_metadata_edit *edit, struct bytes metadata, str
 }
 
 /* The metadata after all edits, in one of the two buffers. */
-static int apply_all(const struct tg_metadata_edit *edits, size_t n, struct bytes metadata, struct tg_buf buffers[2],
-                     struct bytes *ret, struct tg_error *err)
+static int apply_all(const struct tg_metadata_edit *edits, size_t n, struct bytes metadata,
+                     struct tg_buf buffers[2], struct bytes *ret, struct tg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         struct tg_buf *out = &buffers[i % 2];
@@ -332,8 +349,8 @@ static int apply_all(const struct tg_metadata_edit *edits, size_t n, struct byte
 }
 
 /* The message with its only field `old` replaced; without `old` the new field comes first. */
-static void put_replaced(struct tg_buf *out, struct bytes message, const struct field *old, uint64_t number,
-                         struct bytes value)
+static void put_replaced(struct tg_buf *out, struct bytes message, const struct field *old,
+                         uint64_t number, struct bytes value)
 {
     size_t before = old == NULL ? 0 : (size_t)(old->whole.p - message.p);
     size_t skipped = old == NULL ? 0 : old->whole.n;
@@ -369,10 +386,11 @@ static int splice(const struct object *object, const struct tg_metadata_edit *ed
     return scratch[2].failed || out->failed ? -TG_RESOURCE_EXHAUSTED : 0;
 }
 
-int tg_protobuf_splice_metadata(const uint8_t *in, size_t n, const struct tg_metadata_edit *edits, size_t n_edits,
-                                struct tg_buf *out, struct tg_error *err)
+int tg_protobuf_splice_metadata(const uint8_t *in, size_t n, const struct tg_metadata_edit *edits,
+                                size_t n_edits, struct tg_buf *out, struct tg_error *err)
 {
-    struct tg_buf scratch[3] = {TG_BUF_INIT(out->max), TG_BUF_INIT(out->max), TG_BUF_INIT(out->max)};
+    struct tg_buf scratch[3] = {TG_BUF_INIT(out->max), TG_BUF_INIT(out->max),
+                                TG_BUF_INIT(out->max)};
     struct object object;
     int rc = open_object(in, n, &object, err);
 
@@ -388,8 +406,8 @@ int tg_protobuf_splice_metadata(const uint8_t *in, size_t n, const struct tg_met
     return rc;
 }
 
-int tg_protobuf_metadata_get(const uint8_t *in, size_t n, enum tg_metadata_field number, char *out, size_t size,
-                             struct tg_error *err)
+int tg_protobuf_metadata_get(const uint8_t *in, size_t n, enum tg_metadata_field number, char *out,
+                             size_t size, struct tg_error *err)
 {
     struct object object;
     struct field field;
@@ -409,7 +427,8 @@ int tg_protobuf_metadata_get(const uint8_t *in, size_t n, enum tg_metadata_field
     return 0;
 }
 
-int tg_protobuf_metadata_resource_version(const uint8_t *in, size_t n, char *out, size_t size, struct tg_error *err)
+int tg_protobuf_metadata_resource_version(const uint8_t *in, size_t n, char *out, size_t size,
+                                          struct tg_error *err)
 {
     return tg_protobuf_metadata_get(in, n, TG_METADATA_RESOURCE_VERSION, out, size, err);
 }

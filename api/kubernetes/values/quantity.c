@@ -20,12 +20,14 @@ static const struct suffix {
     enum tg_quantity_format format;
     int exponent; /* of 10, or of 2 in the binary format */
 } suffixes[] = {
-    {"n", TG_QUANTITY_DECIMAL_SI, -9}, {"u", TG_QUANTITY_DECIMAL_SI, -6}, {"m", TG_QUANTITY_DECIMAL_SI, -3},
-    {"", TG_QUANTITY_DECIMAL_SI, 0},   {"k", TG_QUANTITY_DECIMAL_SI, 3},  {"M", TG_QUANTITY_DECIMAL_SI, 6},
-    {"G", TG_QUANTITY_DECIMAL_SI, 9},  {"T", TG_QUANTITY_DECIMAL_SI, 12}, {"P", TG_QUANTITY_DECIMAL_SI, 15},
-    {"E", TG_QUANTITY_DECIMAL_SI, 18}, {"Ki", TG_QUANTITY_BINARY_SI, 10}, {"Mi", TG_QUANTITY_BINARY_SI, 20},
-    {"Gi", TG_QUANTITY_BINARY_SI, 30}, {"Ti", TG_QUANTITY_BINARY_SI, 40}, {"Pi", TG_QUANTITY_BINARY_SI, 50},
-    {"Ei", TG_QUANTITY_BINARY_SI, 60},
+    {"n", TG_QUANTITY_DECIMAL_SI, -9}, {"u", TG_QUANTITY_DECIMAL_SI, -6},
+    {"m", TG_QUANTITY_DECIMAL_SI, -3}, {"", TG_QUANTITY_DECIMAL_SI, 0},
+    {"k", TG_QUANTITY_DECIMAL_SI, 3},  {"M", TG_QUANTITY_DECIMAL_SI, 6},
+    {"G", TG_QUANTITY_DECIMAL_SI, 9},  {"T", TG_QUANTITY_DECIMAL_SI, 12},
+    {"P", TG_QUANTITY_DECIMAL_SI, 15}, {"E", TG_QUANTITY_DECIMAL_SI, 18},
+    {"Ki", TG_QUANTITY_BINARY_SI, 10}, {"Mi", TG_QUANTITY_BINARY_SI, 20},
+    {"Gi", TG_QUANTITY_BINARY_SI, 30}, {"Ti", TG_QUANTITY_BINARY_SI, 40},
+    {"Pi", TG_QUANTITY_BINARY_SI, 50}, {"Ei", TG_QUANTITY_BINARY_SI, 60},
 };
 
 /* A quantity taken apart. */
@@ -80,7 +82,8 @@ static int bad(const char *s, struct tg_error *err)
 
 static int out_of_range(const char *s, struct tg_error *err)
 {
-    return tg_error_set(err, TG_OUT_OF_RANGE, "\"%.40s\" is larger or more precise than a quantity can be", s);
+    return tg_error_set(err, TG_OUT_OF_RANGE,
+                        "\"%.40s\" is larger or more precise than a quantity can be", s);
 }
 
 static size_t span_digits(const char *s)
@@ -175,7 +178,8 @@ static int decimal_value(const struct parts *parts, struct tg_quantity *ret)
     return count_digits(magnitude(ret->mantissa)) > MAX_DIGITS ? -1 : 0;
 }
 
-/* Digits times a power of two, rounded up at the ninth decimal, at most 2^63-1. Nothing here needs more than 97 bits. */
+/* Digits times a power of two, rounded up at the ninth decimal, at most 2^63-1. Nothing here needs
+ * more than 97 bits. */
 static void binary_value(const struct parts *parts, struct tg_quantity *ret)
 {
     const u128 billion = 1000000000;
@@ -237,7 +241,8 @@ bool tg_quantity_is_zero(const struct tg_quantity *q)
     return q->mantissa == 0;
 }
 
-/* Both > 0. With the same number of digits before the point, both fit 38 digits at the smaller scale. */
+/* Both > 0. With the same number of digits before the point, both fit 38 digits at the smaller
+ * scale. */
 static int compare_magnitudes(const struct tg_quantity *a, const struct tg_quantity *b)
 {
     u128 left = magnitude(a->mantissa);
@@ -281,7 +286,8 @@ static bool mantissa_at(const struct tg_quantity *q, int32_t scale, __int128 *re
 
 static int add(struct tg_quantity *q, const struct tg_quantity *y, int sign, struct tg_error *err)
 {
-    struct tg_quantity sum = {.scale = q->scale < y->scale ? q->scale : y->scale, .format = q->format};
+    struct tg_quantity sum = {.scale = q->scale < y->scale ? q->scale : y->scale,
+                              .format = q->format};
     __int128 left;
     __int128 right;
 
@@ -301,7 +307,8 @@ static int add(struct tg_quantity *q, const struct tg_quantity *y, int sign, str
             return 0;
         }
     }
-    return tg_error_set(err, TG_OUT_OF_RANGE, "the sum of two quantities needs more than %d digits", MAX_DIGITS);
+    return tg_error_set(err, TG_OUT_OF_RANGE, "the sum of two quantities needs more than %d digits",
+                        MAX_DIGITS);
 }
 
 int tg_quantity_add(struct tg_quantity *q, const struct tg_quantity *y, struct tg_error *err)

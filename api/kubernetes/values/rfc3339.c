@@ -33,7 +33,7 @@ struct date {
 static struct date date_of(int64_t unix_s)
 {
     int64_t days = unix_s / DAY - (unix_s % DAY < 0);
-    int second = (int)(unix_s - days * DAY);
+    int second = (int)(unix_s % DAY < 0 ? unix_s % DAY + DAY : unix_s % DAY);
     int64_t shifted = days + DAYS_0000_03_01_TO_1970;
     int64_t era = (shifted >= 0 ? shifted : shifted - DAYS_OF_ERA + 1) / DAYS_OF_ERA;
     int64_t day_of_era = shifted - era * DAYS_OF_ERA;
@@ -109,18 +109,23 @@ static bool take_offset(const char **s, int64_t *ret_s)
     return **s == '\0';
 }
 
+static bool is_valid(const struct date *d)
+{
+    return d->month >= 1 && d->month <= 12 && d->day >= 1 &&
+           d->day <= days_in_month(d->year, d->month) && d->hour <= 23 && d->minute <= 59 &&
+           d->second <= 59;
+}
+
 static bool parse(const char *s, struct date *date, int64_t *ns, int64_t *offset_s)
 {
     int year;
 
-    if (!take(&s, 4, '-', &year) || !take(&s, 2, '-', &date->month) || !take(&s, 2, 'T', &date->day) ||
-        !take(&s, 2, ':', &date->hour) || !take(&s, 2, ':', &date->minute) || !take(&s, 2, '\0', &date->second))
+    if (!take(&s, 4, '-', &year) || !take(&s, 2, '-', &date->month) ||
+        !take(&s, 2, 'T', &date->day) || !take(&s, 2, ':', &date->hour) ||
+        !take(&s, 2, ':', &date->minute) || !take(&s, 2, '\0', &date->second))
         return false;
     date->year = year;
-    if (date->month < 1 || date->month > 12 || date->day < 1 || date->day > days_in_month(year, date->month) ||
-        date->hour > 23 || date->minute > 59 || date->second > 59)
-        return false;
-    return take_fraction(&s, ns) && take_offset(&s, offset_s);
+    return is_valid(date) && take_fraction(&s, ns) && take_offset(&s, offset_s);
 }
 
 int tg_time_parse(const char *s, int64_t *ret_unix_ns, struct tg_error *err)
@@ -132,12 +137,14 @@ int tg_time_parse(const char *s, int64_t *ret_unix_ns, struct tg_error *err)
     __int128 total;
 
     if (!parse(s, &date, &ns, &offset_s))
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "\"%.40s\" is not a time like 2026-11-30T07:37:10Z", s);
-    seconds = days_of(date.year, date.month, date.day) * DAY + date.hour * 3600 + date.minute * 60 + date.second -
-              offset_s;
+        return tg_error_set(err, TG_INVALID_ARGUMENT,
+                            "\"%.40s\" is not a time like 2026-11-30T07:37:10Z", s);
+    seconds = days_of(date.year, date.month, date.day) * DAY + date.hour * 3600 + date.minute * 60 +
+              date.second - offset_s;
     total = (__int128)seconds * TG_SECOND + ns;
     if (total > INT64_MAX || total < INT64_MIN)
-        return tg_error_set(err, TG_OUT_OF_RANGE, "the time %.40s is not between the years 1677 and 2262", s);
+        return tg_error_set(err, TG_OUT_OF_RANGE,
+                            "the time %.40s is not between the years 1677 and 2262", s);
     *ret_unix_ns = (int64_t)total;
     return 0;
 }
@@ -146,8 +153,8 @@ int tg_time_parse(const char *s, int64_t *ret_unix_ns, struct tg_error *err)
 static size_t write_date(int64_t unix_s, char out[32])
 {
     struct date d = date_of(unix_s);
-    int n = snprintf(out, 32, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)d.year, d.month, d.day, d.hour,
-                     d.minute, d.second);
+    int n = snprintf(out, 32, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)d.year, d.month, d.day,
+                     d.hour, d.minute, d.second);
 
     return (size_t)n;
 }

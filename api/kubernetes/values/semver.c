@@ -10,7 +10,8 @@
 
 static int bad(const char *s, const char *why, struct tg_error *err)
 {
-    return tg_error_set(err, TG_INVALID_ARGUMENT, "\"%.64s\" is not a semantic version (like 1.2.3): %s", s, why);
+    return tg_error_set(err, TG_INVALID_ARGUMENT,
+                        "\"%.64s\" is not a semantic version (like 1.2.3): %s", s, why);
 }
 
 static bool is_number(const char *s, size_t n)
@@ -68,10 +69,13 @@ int tg_semver_parse(const char *s, struct tg_semver *ret, struct tg_error *err)
         v.pre_n = strcspn(v.pre, "+");
         at = v.pre + v.pre_n;
         if (!check_identifiers(v.pre, v.pre_n, true))
-            return bad(s, "the pre-release is not made of identifiers [0-9A-Za-z-] separated by dots", err);
+            return bad(s,
+                       "the pre-release is not made of identifiers [0-9A-Za-z-] separated by dots",
+                       err);
     }
     if (*at == '+' && !check_identifiers(at + 1, strlen(at + 1), false))
-        return bad(s, "the build metadata is not made of identifiers [0-9A-Za-z-] separated by dots", err);
+        return bad(
+            s, "the build metadata is not made of identifiers [0-9A-Za-z-] separated by dots", err);
     v.major = numbers[0];
     v.minor = numbers[1];
     v.patch = numbers[2];

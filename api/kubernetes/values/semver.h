@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semantic versions 2.0.0 (semver.org), as strict as github.com/blang/semver/v4, by which the API server checks `version`
- * attributes of devices: three numbers, no leading "v", no leading zeros, numbers fit 64 bits. */
+/* Semantic versions 2.0.0 (semver.org), as strict as github.com/blang/semver/v4, by which the API
+ * server checks `version` attributes of devices: three numbers, no leading "v", no leading zeros,
+ * numbers fit 64 bits. */
 #ifndef TG_KUBERNETES_VALUES_SEMVER_H
 #define TG_KUBERNETES_VALUES_SEMVER_H
 
@@ -11,7 +12,8 @@
 
 struct tg_semver {
     uint64_t major, minor, patch;
-    const char *pre; /* text between - and +, inside the parsed string, not terminated; NULL if there is none */
+    const char *pre; /* text between - and +, inside the parsed string, not terminated; NULL if
+                        there is none */
     size_t pre_n;
 };
 

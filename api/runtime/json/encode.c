@@ -29,8 +29,8 @@ static void append_path(struct tg_buf *path, const struct where *where)
         tg_buf_printf(path, "%s%s", path->len == 0 ? "" : ".", where->name);
 }
 
-static int ignore_event(void *data, const struct tg_json_reader *reader, const struct tg_json_event *event,
-                        struct tg_error *err)
+static int ignore_event(void *data, const struct tg_json_reader *reader,
+                        const struct tg_json_event *event, struct tg_error *err)
 {
     (void)data;
     (void)reader;
@@ -99,8 +99,9 @@ static void encode_empty(struct tg_json_writer *w, enum tg_field_kind kind)
 }
 
 /* A value that is no list or map. Objects are given by address of the struct. */
-static int encode_single(struct tg_json_writer *w, enum tg_field_kind kind, const struct tg_type *type,
-                         const char *slot, const struct where *where, struct tg_error *err)
+static int encode_single(struct tg_json_writer *w, enum tg_field_kind kind,
+                         const struct tg_type *type, const char *slot, const struct where *where,
+                         struct tg_error *err)
 {
     switch (kind) {
     case TG_FIELD_BOOL:
@@ -180,7 +181,8 @@ static int encode_object(struct tg_json_writer *w, const struct tg_type *type, c
     return rc;
 }
 
-int tg_json_encode(const struct tg_type *type, const void *object, struct tg_buf *out, struct tg_error *err)
+int tg_json_encode(const struct tg_type *type, const void *object, struct tg_buf *out,
+                   struct tg_error *err)
 {
     struct tg_json_writer w;
     int rc;
@@ -190,7 +192,8 @@ int tg_json_encode(const struct tg_type *type, const void *object, struct tg_buf
     return rc != 0 ? rc : tg_jw_finish(&w, err);
 }
 
-void tg_jw_kv_object(struct tg_json_writer *w, const char *key, const struct tg_type *type, const void *object)
+void tg_jw_kv_object(struct tg_json_writer *w, const char *key, const struct tg_type *type,
+                     const void *object)
 {
     if (object == NULL)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splits a list into its items while it arrives. Each item is handed out as text and decoded on its own, so that memory is
- * bounded by one item, whatever the size of the list. */
+/* Splits a list into its items while it arrives. Each item is handed out as text and decoded on its
+ * own, so that memory is bounded by one item, whatever the size of the list. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 #include "api/runtime/json/decode.h"
 #include "api/runtime/json/reader.h"
 
-/* Members of the list and of its metadata: depth 2. Deeper keys are compared when the item is decoded. */
+/* Members of the list and of its metadata: depth 2. Deeper keys are compared when the item is
+ * decoded. */
 #define KEY_DEPTH 2
 /* yajl keeps a token that is not complete; no token of the envelope needs more. */
 #define TOKEN_BYTES ((size_t)64 * 1024)
@@ -71,12 +72,14 @@ static int on_meta_value(struct tg_json_list_stream *stream, const struct tg_jso
 {
     bool version = stream->meta_field == META_RESOURCE_VERSION;
     char *out = version ? stream->meta.resource_version : stream->meta.continue_token;
-    size_t size = version ? sizeof(stream->meta.resource_version) : sizeof(stream->meta.continue_token);
+    size_t size =
+        version ? sizeof(stream->meta.resource_version) : sizeof(stream->meta.continue_token);
 
     if (stream->meta_field == META_OTHER || event->kind == TG_JSON_EVENT_NULL)
         return 0;
     if (event->kind != TG_JSON_EVENT_STRING || event->has_nul || event->n >= size)
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "metadata.%s: not a string of less than %zu bytes",
+        return tg_error_set(err, TG_INVALID_ARGUMENT,
+                            "metadata.%s: not a string of less than %zu bytes",
                             version ? "resourceVersion" : "continue", size);
     memcpy(out, event->text, event->n);
     out[event->n] = '\0';
@@ -135,47 +138,67 @@ static int end_item(struct tg_json_list_stream *stream, const struct tg_json_eve
     return rc;
 }
 
-/* Depth 0 is the list itself, 1 its members, 2 the members of metadata or the items. */
-static int on_event(void *data, const struct tg_json_reader *reader, const struct tg_json_event *event,
-                    struct tg_error *err)
+static bool is_begin(const struct tg_json_event *event)
 {
-    struct tg_json_list_stream *stream = data;
-    unsigned depth = tg_json_reader_depth(reader);
-    bool begin = event->kind == TG_JSON_EVENT_BEGIN_OBJECT || event->kind == TG_JSON_EVENT_BEGIN_ARRAY;
-    bool end = event->kind == TG_JSON_EVENT_END_OBJECT || event->kind == TG_JSON_EVENT_END_ARRAY;
+    return event->kind == TG_JSON_EVENT_BEGIN_OBJECT || event->kind == TG_JSON_EVENT_BEGIN_ARRAY;
+}
 
-    stream->last_token = event->end;
-    depth -= begin;
-    if (depth == 0) {
-        if (event->kind != TG_JSON_EVENT_BEGIN_OBJECT && !end)
-            return tg_error_set(err, TG_INVALID_ARGUMENT, "not a list: expected an object, found %s",
-                                tg_json_event_name(event->kind));
+static bool is_end(const struct tg_json_event *event)
+{
+    return event->kind == TG_JSON_EVENT_END_OBJECT || event->kind == TG_JSON_EVENT_END_ARRAY;
+}
+
+static int on_document(const struct tg_json_event *event, struct tg_error *err)
+{
+    if (event->kind == TG_JSON_EVENT_BEGIN_OBJECT || is_end(event))
         return 0;
-    }
-    if (depth == 1) {
-        if (event->kind == TG_JSON_EVENT_KEY)
-            on_list_key(stream, event);
-        else if (!end)
-            return on_member(stream, event, err);
-        else
-            stream->in_array = false;
-        return 0;
-    }
-    if (depth > 2)
-        return 0;
-    if (stream->section == SECTION_ITEMS)
-        return end ? end_item(stream, event, err) : begin_item(stream, event, err);
-    if (stream->section != SECTION_METADATA)
-        return 0;
+    return tg_error_set(err, TG_INVALID_ARGUMENT, "not a list: expected an object, found %s",
+                        tg_json_event_name(event->kind));
+}
+
+/* Keys and values of the list, and the ends of the values. */
+static int on_list(struct tg_json_list_stream *stream, const struct tg_json_event *event,
+                   struct tg_error *err)
+{
     if (event->kind == TG_JSON_EVENT_KEY)
-        on_meta_key(stream, event);
-    else if (!end)
-        return on_meta_value(stream, event, err);
+        on_list_key(stream, event);
+    else if (is_end(event))
+        stream->in_array = false;
+    else
+        return on_member(stream, event, err);
     return 0;
 }
 
-struct tg_json_list_stream *tg_json_list_stream_new(int (*on_item)(void *data, const char *json, size_t n,
-                                                                   struct tg_error *err),
+/* Items and their ends; keys and values of the metadata, and the ends of the values. */
+static int on_inner(struct tg_json_list_stream *stream, const struct tg_json_event *event,
+                    struct tg_error *err)
+{
+    if (stream->section == SECTION_ITEMS)
+        return is_end(event) ? end_item(stream, event, err) : begin_item(stream, event, err);
+    if (stream->section != SECTION_METADATA || is_end(event))
+        return 0;
+    if (event->kind != TG_JSON_EVENT_KEY)
+        return on_meta_value(stream, event, err);
+    on_meta_key(stream, event);
+    return 0;
+}
+
+static int on_event(void *data, const struct tg_json_reader *reader,
+                    const struct tg_json_event *event, struct tg_error *err)
+{
+    struct tg_json_list_stream *stream = data;
+    unsigned depth = tg_json_reader_depth(reader) - is_begin(event);
+
+    stream->last_token = event->end;
+    if (depth == 0)
+        return on_document(event, err);
+    if (depth == 1)
+        return on_list(stream, event, err);
+    return depth == 2 ? on_inner(stream, event, err) : 0;
+}
+
+struct tg_json_list_stream *tg_json_list_stream_new(int (*on_item)(void *data, const char *json,
+                                                                   size_t n, struct tg_error *err),
                                                     void *data, size_t max_item)
 {
     struct tg_json_list_stream *stream = tg_xcalloc(1, sizeof(*stream));
@@ -197,7 +220,8 @@ void tg_json_list_stream_free(struct tg_json_list_stream *stream)
     free(stream);
 }
 
-/* Keeps what the chunk holds of an item that goes on; limits what yajl keeps of a token that goes on. */
+/* Keeps what the chunk holds of an item that goes on; limits what yajl keeps of a token that goes
+ * on. */
 static int carry_over(struct tg_json_list_stream *stream, size_t n, struct tg_error *err)
 {
     size_t limit = stream->max_item > TOKEN_BYTES ? stream->max_item : TOKEN_BYTES;
@@ -213,7 +237,8 @@ static int carry_over(struct tg_json_list_stream *stream, size_t n, struct tg_er
     return stream->fed - stream->last_token > limit ? too_large(err) : 0;
 }
 
-int tg_json_list_stream_feed(struct tg_json_list_stream *stream, const char *data, size_t n, struct tg_error *err)
+int tg_json_list_stream_feed(struct tg_json_list_stream *stream, const char *data, size_t n,
+                             struct tg_error *err)
 {
     int rc;
 
@@ -234,7 +259,8 @@ int tg_json_list_stream_feed(struct tg_json_list_stream *stream, const char *dat
     return rc;
 }
 
-int tg_json_list_stream_end(struct tg_json_list_stream *stream, struct tg_json_list_meta *ret, struct tg_error *err)
+int tg_json_list_stream_end(struct tg_json_list_stream *stream, struct tg_json_list_meta *ret,
+                            struct tg_error *err)
 {
     int rc;
 

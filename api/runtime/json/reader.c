@@ -67,8 +67,8 @@ static bool is_plain_key(const char *key, size_t n)
     for (size_t i = 0; i < n; i++) {
         char c = key[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-              c == '-' || c == '$'))
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-' || c == '$'))
             return false;
     }
     return n > 0;
@@ -100,8 +100,8 @@ static void format_path(const struct tg_json_reader *reader, char *out, size_t s
     tg_utf8_sanitize(out, strlen(out));
 }
 
-int tg_json_reader_refuse(const struct tg_json_reader *reader, struct tg_error *err, enum tg_code code,
-                          const char *format, ...)
+int tg_json_reader_refuse(const struct tg_json_reader *reader, struct tg_error *err,
+                          enum tg_code code, const char *format, ...)
 {
     char path[PATH_BYTES];
     char message[sizeof(err->message)];
@@ -124,7 +124,8 @@ int tg_json_too_large(struct tg_error *err, int rc)
     return rc;
 }
 
-/* Where the token that ends at `end` begins: the first byte after the previous token that can begin one. */
+/* Where the token that ends at `end` begins: the first byte after the previous token that can begin
+ * one. */
 static size_t token_start(const struct tg_json_reader *reader, size_t end)
 {
     size_t at = reader->previous_end;
@@ -240,27 +241,46 @@ static int note_key(struct tg_json_reader *reader, const struct tg_json_event *e
     return 0;
 }
 
-/* Checks the token, keeps the path, passes the token on. */
+/* Checks the token and keeps the path. */
+static int accept(struct tg_json_reader *reader, struct tg_json_event *event)
+{
+    int rc;
+
+    switch (event->kind) {
+    case TG_JSON_EVENT_STRING:
+        return check_text(reader, event);
+    case TG_JSON_EVENT_KEY:
+        rc = check_text(reader, event);
+        return rc != 0 ? rc : note_key(reader, event);
+    case TG_JSON_EVENT_BEGIN_OBJECT:
+        return enter(reader, false);
+    case TG_JSON_EVENT_BEGIN_ARRAY:
+        return enter(reader, true);
+    case TG_JSON_EVENT_END_OBJECT:
+    case TG_JSON_EVENT_END_ARRAY:
+        return leave(reader);
+    case TG_JSON_EVENT_NULL:
+    case TG_JSON_EVENT_BOOL:
+    case TG_JSON_EVENT_NUMBER:
+        break;
+    }
+    return 0;
+}
+
+static bool is_value(enum tg_json_event_kind kind)
+{
+    return kind != TG_JSON_EVENT_KEY && kind != TG_JSON_EVENT_END_OBJECT &&
+           kind != TG_JSON_EVENT_END_ARRAY;
+}
+
 static int take(struct tg_json_reader *reader, struct tg_json_event *event)
 {
-    enum tg_json_event_kind kind = event->kind;
-    bool is_value =
-        kind != TG_JSON_EVENT_KEY && kind != TG_JSON_EVENT_END_OBJECT && kind != TG_JSON_EVENT_END_ARRAY;
-    int rc = 0;
+    int rc;
 
-    if (is_value && reader->depth > 0)
+    if (is_value(event->kind) && reader->depth > 0)
         reader->frames[reader->depth - 1].index++;
-    if (kind == TG_JSON_EVENT_STRING || kind == TG_JSON_EVENT_KEY)
-        rc = check_text(reader, event);
-    if (rc == 0 && kind == TG_JSON_EVENT_KEY)
-        rc = note_key(reader, event);
-    if (rc == 0 && (kind == TG_JSON_EVENT_END_OBJECT || kind == TG_JSON_EVENT_END_ARRAY))
-        rc = leave(reader);
-    if (rc == 0 && (kind == TG_JSON_EVENT_BEGIN_OBJECT || kind == TG_JSON_EVENT_BEGIN_ARRAY))
-        rc = enter(reader, kind == TG_JSON_EVENT_BEGIN_ARRAY);
-    if (rc == 0)
-        rc = reader->on_event(reader->data, reader, event, reader->err);
-    return rc;
+    rc = accept(reader, event);
+    return rc != 0 ? rc : reader->on_event(reader->data, reader, event, reader->err);
 }
 
 static int emit(void *context, struct tg_json_event event)
@@ -286,7 +306,8 @@ static int on_boolean(void *context, int value)
 
 static int on_number(void *context, const char *text, size_t n)
 {
-    return emit(context, (struct tg_json_event){.kind = TG_JSON_EVENT_NUMBER, .text = text, .n = n});
+    return emit(context,
+                (struct tg_json_event){.kind = TG_JSON_EVENT_NUMBER, .text = text, .n = n});
 }
 
 static int on_string(void *context, const unsigned char *text, size_t n)
@@ -396,13 +417,15 @@ static int finish(struct tg_json_reader *reader, yajl_status status)
         return reader->rc;
     at = reader->base + yajl_get_bytes_consumed(reader->yajl);
     text = yajl_get_error(reader->yajl, 0, NULL, 0);
-    rc = tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT, "not JSON: %.*s (byte %zu)",
-                               (int)strcspn((const char *)text, "\n"), (const char *)text, at);
+    rc =
+        tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT, "not JSON: %.*s (byte %zu)",
+                              (int)strcspn((const char *)text, "\n"), (const char *)text, at);
     yajl_free_error(reader->yajl, text);
     return rc;
 }
 
-int tg_json_reader_feed(struct tg_json_reader *reader, const char *chunk, size_t n, struct tg_error *err)
+int tg_json_reader_feed(struct tg_json_reader *reader, const char *chunk, size_t n,
+                        struct tg_error *err)
 {
     int rc;
 
@@ -426,7 +449,8 @@ int tg_json_reader_end(struct tg_json_reader *reader, struct tg_error *err)
     return reader->rc;
 }
 
-int tg_json_read(const char *text, size_t n, tg_json_event_fn on_event, void *data, struct tg_error *err)
+int tg_json_read(const char *text, size_t n, tg_json_event_fn on_event, void *data,
+                 struct tg_error *err)
 {
     struct tg_json_reader reader;
     int rc;

@@ -7,7 +7,8 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
 
-#define AMBIGUOUS "a number with leading zeros is octal to some readers; quote it or write it without them"
+#define AMBIGUOUS                                                                                  \
+    "a number with leading zeros is octal to some readers; quote it or write it without them"
 #define NOT_FINITE "JSON has no infinity and no NaN; quote it if it is meant as text"
 #define TOO_LARGE "a number of more than 64 bits"
 
@@ -17,17 +18,28 @@ static const struct {
     bool boolean;
     const char *problem;
 } words[] = {
-    {"", TG_JSON_NULL, false, NULL},          {"~", TG_JSON_NULL, false, NULL},
-    {"null", TG_JSON_NULL, false, NULL},      {"Null", TG_JSON_NULL, false, NULL},
-    {"NULL", TG_JSON_NULL, false, NULL},      {"true", TG_JSON_BOOL, true, NULL},
-    {"True", TG_JSON_BOOL, true, NULL},       {"TRUE", TG_JSON_BOOL, true, NULL},
-    {"false", TG_JSON_BOOL, false, NULL},     {"False", TG_JSON_BOOL, false, NULL},
-    {"FALSE", TG_JSON_BOOL, false, NULL},     {".nan", TG_JSON_NUMBER, false, NOT_FINITE},
-    {".NaN", TG_JSON_NUMBER, false, NOT_FINITE}, {".NAN", TG_JSON_NUMBER, false, NOT_FINITE},
-    {".inf", TG_JSON_NUMBER, false, NOT_FINITE}, {".Inf", TG_JSON_NUMBER, false, NOT_FINITE},
-    {".INF", TG_JSON_NUMBER, false, NOT_FINITE}, {"+.inf", TG_JSON_NUMBER, false, NOT_FINITE},
-    {"+.Inf", TG_JSON_NUMBER, false, NOT_FINITE}, {"+.INF", TG_JSON_NUMBER, false, NOT_FINITE},
-    {"-.inf", TG_JSON_NUMBER, false, NOT_FINITE}, {"-.Inf", TG_JSON_NUMBER, false, NOT_FINITE},
+    {"", TG_JSON_NULL, false, NULL},
+    {"~", TG_JSON_NULL, false, NULL},
+    {"null", TG_JSON_NULL, false, NULL},
+    {"Null", TG_JSON_NULL, false, NULL},
+    {"NULL", TG_JSON_NULL, false, NULL},
+    {"true", TG_JSON_BOOL, true, NULL},
+    {"True", TG_JSON_BOOL, true, NULL},
+    {"TRUE", TG_JSON_BOOL, true, NULL},
+    {"false", TG_JSON_BOOL, false, NULL},
+    {"False", TG_JSON_BOOL, false, NULL},
+    {"FALSE", TG_JSON_BOOL, false, NULL},
+    {".nan", TG_JSON_NUMBER, false, NOT_FINITE},
+    {".NaN", TG_JSON_NUMBER, false, NOT_FINITE},
+    {".NAN", TG_JSON_NUMBER, false, NOT_FINITE},
+    {".inf", TG_JSON_NUMBER, false, NOT_FINITE},
+    {".Inf", TG_JSON_NUMBER, false, NOT_FINITE},
+    {".INF", TG_JSON_NUMBER, false, NOT_FINITE},
+    {"+.inf", TG_JSON_NUMBER, false, NOT_FINITE},
+    {"+.Inf", TG_JSON_NUMBER, false, NOT_FINITE},
+    {"+.INF", TG_JSON_NUMBER, false, NOT_FINITE},
+    {"-.inf", TG_JSON_NUMBER, false, NOT_FINITE},
+    {"-.Inf", TG_JSON_NUMBER, false, NOT_FINITE},
     {"-.INF", TG_JSON_NUMBER, false, NOT_FINITE},
 };
 
@@ -40,7 +52,8 @@ static size_t digits(const char *text, size_t n, size_t from)
     return at - from;
 }
 
-/* The parts of [-+]? [0-9]* ( . [0-9]* )? ( [eE] [-+]? [0-9]+ )? with at least one digit before the exponent. */
+/* The parts of [-+]? [0-9]* ( . [0-9]* )? ( [eE] [-+]? [0-9]+ )? with at least one digit before the
+ * exponent. */
 struct decimal {
     bool negative;
     size_t integer, n_integer;
@@ -74,7 +87,8 @@ static bool split_decimal(const char *text, size_t n, struct decimal *ret)
     return at == n && d.n_integer + d.n_fraction > 0;
 }
 
-static void write_decimal(const char *text, size_t n, const struct decimal *d, struct tg_buf *number)
+static void write_decimal(const char *text, size_t n, const struct decimal *d,
+                          struct tg_buf *number)
 {
     if (d->negative)
         tg_buf_append_char(number, '-');
@@ -104,14 +118,16 @@ static bool parse_prefixed(const char *text, size_t n, uint64_t *ret, bool *too_
 
         if (d >= base)
             return false;
-        if (__builtin_mul_overflow(value, (uint64_t)base, &value) || __builtin_add_overflow(value, (uint64_t)d, &value))
+        if (__builtin_mul_overflow(value, (uint64_t)base, &value) ||
+            __builtin_add_overflow(value, (uint64_t)d, &value))
             *too_large = true;
     }
     *ret = value;
     return true;
 }
 
-const char *tg_yaml_scalar_resolve(const char *text, size_t n, struct tg_yaml_scalar *ret, struct tg_buf *number)
+const char *tg_yaml_scalar_resolve(const char *text, size_t n, struct tg_yaml_scalar *ret,
+                                   struct tg_buf *number)
 {
     struct decimal d;
     uint64_t value;

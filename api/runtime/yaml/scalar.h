@@ -11,8 +11,10 @@ struct tg_yaml_scalar {
     bool boolean;
 };
 
-/* Numbers are appended to `number` as JSON writes them. Returns NULL, or what is wrong: readers of YAML 1.1 and 1.2 disagree
- * about the value (leading zeros), or JSON cannot express it (infinities, integers in hexadecimal beyond 64 bits). */
-const char *tg_yaml_scalar_resolve(const char *text, size_t n, struct tg_yaml_scalar *ret, struct tg_buf *number);
+/* Numbers are appended to `number` as JSON writes them. Returns NULL, or what is wrong: readers of
+ * YAML 1.1 and 1.2 disagree about the value (leading zeros), or JSON cannot express it (infinities,
+ * integers in hexadecimal beyond 64 bits). */
+const char *tg_yaml_scalar_resolve(const char *text, size_t n, struct tg_yaml_scalar *ret,
+                                   struct tg_buf *number);
 
 #endif

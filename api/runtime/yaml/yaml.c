@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libyaml's events, one by one, into a JSON tree. Nothing is resolved that could grow: no anchors, no aliases, no merges. */
+/* libyaml's events, one by one, into a JSON tree. Nothing is resolved that could grow: no anchors,
+ * no aliases, no merges. */
 #include "api/runtime/yaml/yaml.h"
 
 #include <stdarg.h>
@@ -56,7 +57,8 @@ static __attribute__((format(printf, 3, 4))) int refuse(struct builder *b, yaml_
 
 static int no_memory(struct builder *b)
 {
-    int rc = tg_error_set(b->err, TG_RESOURCE_EXHAUSTED, "the document needs more memory than it may use");
+    int rc = tg_error_set(b->err, TG_RESOURCE_EXHAUSTED,
+                          "the document needs more memory than it may use");
 
     if (b->err != NULL)
         b->err->retry = false;
@@ -166,9 +168,11 @@ static int on_key(struct builder *b, const yaml_event_t *event)
     if (rc != 0)
         return rc;
     if (scalar.kind != TG_JSON_STRING)
-        return refuse(b, event->start_mark, "a key must be a string; quote \"%.*s\"", shown(n), text);
+        return refuse(b, event->start_mark, "a key must be a string; quote \"%.*s\"", shown(n),
+                      text);
     if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && strcmp(text, "<<") == 0)
-        return refuse(b, event->start_mark, "merge keys (<<) are not supported; write the values out");
+        return refuse(b, event->start_mark,
+                      "merge keys (<<) are not supported; write the values out");
     if (tg_json_tree_key(&b->tree, text, n) != 0)
         return no_memory(b);
     tg_json_keys_push(&b->keys, b->tree.key, n, 1);
@@ -219,8 +223,10 @@ static int on_scalar(struct builder *b, const yaml_event_t *event)
 static int on_start(struct builder *b, const yaml_event_t *event)
 {
     bool mapping = event->type == YAML_MAPPING_START_EVENT;
-    int rc = mapping ? check_node(b, event, event->data.mapping_start.anchor, event->data.mapping_start.tag, " map ")
-                     : check_node(b, event, event->data.sequence_start.anchor, event->data.sequence_start.tag, " seq ");
+    int rc = mapping ? check_node(b, event, event->data.mapping_start.anchor,
+                                  event->data.mapping_start.tag, " map ")
+                     : check_node(b, event, event->data.sequence_start.anchor,
+                                  event->data.sequence_start.tag, " seq ");
 
     if (rc == 0)
         rc = enter_slot(b, event);
@@ -230,7 +236,9 @@ static int on_start(struct builder *b, const yaml_event_t *event)
         return refuse(b, event->start_mark, "nested deeper than %d levels", MAX_DEPTH);
     b->frames[b->depth++] =
         (struct frame){.mapping = mapping, .key_next = mapping, .key_base = b->keys.n};
-    return add(b, mapping ? TG_JSON_OBJECT : TG_JSON_ARRAY, event->start_mark) == NULL ? no_memory(b) : 0;
+    return add(b, mapping ? TG_JSON_OBJECT : TG_JSON_ARRAY, event->start_mark) == NULL
+               ? no_memory(b)
+               : 0;
 }
 
 static int on_end(struct builder *b, const yaml_event_t *event)
@@ -250,7 +258,8 @@ static int on_document_end(struct builder *b, const yaml_event_t *event)
     if (b->empty)
         return 0;
     if (b->n == b->max)
-        return refuse(b, event->start_mark, "more than %zu document%s", b->max, b->max == 1 ? "" : "s");
+        return refuse(b, event->start_mark, "more than %zu document%s", b->max,
+                      b->max == 1 ? "" : "s");
     b->documents[b->n++] = b->tree.root;
     return 0;
 }
@@ -316,8 +325,8 @@ static int run(struct builder *b)
     return rc;
 }
 
-int tg_yaml_parse_all(const char *data, size_t n, size_t max, struct tg_arena *arena, struct tg_json ***ret,
-                      size_t *ret_n, struct tg_error *err)
+int tg_yaml_parse_all(const char *data, size_t n, size_t max, struct tg_arena *arena,
+                      struct tg_json ***ret, size_t *ret_n, struct tg_error *err)
 {
     struct builder b = {.arena = arena, .number = TG_BUF_INIT(n + 32), .max = max, .err = err};
     int rc;
@@ -340,7 +349,8 @@ int tg_yaml_parse_all(const char *data, size_t n, size_t max, struct tg_arena *a
     return rc;
 }
 
-int tg_yaml_parse(const char *data, size_t n, struct tg_arena *arena, struct tg_json **ret, struct tg_error *err)
+int tg_yaml_parse(const char *data, size_t n, struct tg_arena *arena, struct tg_json **ret,
+                  struct tg_error *err)
 {
     struct tg_json **documents = NULL;
     size_t count = 0;

@@ -41,32 +41,49 @@ static const struct tg_field inner_fields[] = {
 static const struct tg_type inner_type = TG_TYPE(struct inner, inner_fields);
 static const struct tg_field outer_fields[] = {
     TG_FIELD_STR(struct outer, name, "name"),
-    {.name = "emptyName", .kind = TG_FIELD_STRING, .flags = TG_FIELD_EMIT_EMPTY, .offset = offsetof(struct outer, empty_name)},
+    {.name = "emptyName",
+     .kind = TG_FIELD_STRING,
+     .flags = TG_FIELD_EMIT_EMPTY,
+     .offset = offsetof(struct outer, empty_name)},
     TG_FIELD_INTEGER(struct outer, count, "count"),
     TG_FIELD_BOOLEAN(struct outer, flag, "flag"),
     TG_FIELD_OBJ(struct outer, inner, "inner", &inner_type),
-    {.name = "always", .kind = TG_FIELD_OBJECT, .flags = TG_FIELD_EMIT_EMPTY, .offset = offsetof(struct outer, always), .type = &inner_type},
+    {.name = "always",
+     .kind = TG_FIELD_OBJECT,
+     .flags = TG_FIELD_EMIT_EMPTY,
+     .offset = offsetof(struct outer, always),
+     .type = &inner_type},
     TG_FIELD_STR_LIST(struct outer, tags, "tags"),
-    {.name = "alwaysTags", .kind = TG_FIELD_LIST, .item = TG_FIELD_STRING, .flags = TG_FIELD_EMIT_EMPTY, .offset = offsetof(struct outer, always_tags)},
+    {.name = "alwaysTags",
+     .kind = TG_FIELD_LIST,
+     .item = TG_FIELD_STRING,
+     .flags = TG_FIELD_EMIT_EMPTY,
+     .offset = offsetof(struct outer, always_tags)},
     TG_FIELD_OBJ_LIST(struct outer, list, "list", &inner_type),
     TG_FIELD_STR_MAP(struct outer, labels, "labels"),
     TG_FIELD_OBJ_MAP(struct outer, map, "map", struct keyed_inner, &inner_type),
-    {.name = "alwaysMap", .kind = TG_FIELD_MAP, .item = TG_FIELD_STRING, .flags = TG_FIELD_EMIT_EMPTY, .offset = offsetof(struct outer, always_map)},
+    {.name = "alwaysMap",
+     .kind = TG_FIELD_MAP,
+     .item = TG_FIELD_STRING,
+     .flags = TG_FIELD_EMIT_EMPTY,
+     .offset = offsetof(struct outer, always_map)},
 };
 static const struct tg_type outer_type = TG_TYPE(struct outer, outer_fields);
 
 static void test_what_was_decoded_is_encoded_to_the_same_bytes(void **state)
 {
-    static const char json[] =
-        "{\"name\":\"\",\"emptyName\":\"x\",\"count\":-5,\"flag\":false,\"inner\":{},\"always\":{\"raw\":{ \"a\" : 1.50},\"on\":true},"
-        "\"tags\":[\"a\",\"\"],\"alwaysTags\":[],\"list\":[{},{\"on\":false}],\"labels\":{\"b\":\"1\",\"a\":\"2\"},"
-        "\"map\":{\"k\":{\"raw\":[]}},\"alwaysMap\":{}}";
+    static const char json[] = "{\"name\":\"\",\"emptyName\":\"x\",\"count\":-5,\"flag\":false,"
+                               "\"inner\":{},\"always\":{\"raw\":{ \"a\" : 1.50},\"on\":true},"
+                               "\"tags\":[\"a\",\"\"],\"alwaysTags\":[],\"list\":[{},{\"on\":false}"
+                               "],\"labels\":{\"b\":\"1\",\"a\":\"2\"},"
+                               "\"map\":{\"k\":{\"raw\":[]}},\"alwaysMap\":{}}";
     struct tg_arena *arena TG_AUTOARENA = tg_arena_new(1 << 16);
     struct tg_buf out TG_AUTOBUF = TG_BUF_INIT(1 << 16);
     void *object = NULL;
 
     (void)state;
-    assert_int_equal(tg_json_decode_new(&outer_type, json, sizeof(json) - 1, arena, &object, NULL), 0);
+    assert_int_equal(tg_json_decode_new(&outer_type, json, sizeof(json) - 1, arena, &object, NULL),
+                     0);
     assert_int_equal(tg_json_encode(&outer_type, object, &out, NULL), 0);
     assert_string_equal(out.data, json);
 }
@@ -78,7 +95,8 @@ static void test_absent_fields_are_left_out_unless_the_table_says_so(void **stat
 
     (void)state;
     assert_int_equal(tg_json_encode(&outer_type, &object, &out, NULL), 0);
-    assert_string_equal(out.data, "{\"emptyName\":\"\",\"always\":{},\"alwaysTags\":[],\"alwaysMap\":{}}");
+    assert_string_equal(out.data,
+                        "{\"emptyName\":\"\",\"always\":{},\"alwaysTags\":[],\"alwaysMap\":{}}");
 }
 
 static void test_raw_values_that_are_no_json_are_refused_with_their_path(void **state)

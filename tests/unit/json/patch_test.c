@@ -22,11 +22,11 @@ static void test_operations_are_written_in_order_with_escaped_paths(void **state
     tg_json_patch_remove(&p, "spec", "schedulingGates", "0", NULL);
     assert_int_equal(tg_json_patch_finish(&p, NULL), 0);
     assert_string_equal(
-        out.data,
-        "[{\"op\":\"test\",\"path\":\"/metadata/resourceVersion\",\"value\":\"12\"},"
-        "{\"op\":\"add\",\"path\":\"/metadata/annotations/tangram.dev~1epoch~0\\\"\",\"value\":\"3\"},"
-        "{\"op\":\"replace\",\"path\":\"/spec//0\",\"value\":[]},"
-        "{\"op\":\"remove\",\"path\":\"/spec/schedulingGates/0\"}]");
+        out.data, "[{\"op\":\"test\",\"path\":\"/metadata/resourceVersion\",\"value\":\"12\"},"
+                  "{\"op\":\"add\",\"path\":\"/metadata/annotations/"
+                  "tangram.dev~1epoch~0\\\"\",\"value\":\"3\"},"
+                  "{\"op\":\"replace\",\"path\":\"/spec//0\",\"value\":[]},"
+                  "{\"op\":\"remove\",\"path\":\"/spec/schedulingGates/0\"}]");
 }
 
 static void test_a_path_larger_than_the_buffer_is_an_error(void **state)

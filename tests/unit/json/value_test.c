@@ -36,7 +36,8 @@ static struct tg_json *parse(const char *json)
 
 static void test_trees_keep_order_and_the_text_of_numbers(void **state)
 {
-    static const char json[] = "{\"b\":[1.50,-0,1e400,\"\\u003c\"],\"a\":{\"t\":true,\"f\":false,\"n\":null},\"\":[],\"o\":{}}";
+    static const char json[] = "{\"b\":[1.50,-0,1e400,\"\\u003c\"],\"a\":{\"t\":true,\"f\":false,"
+                               "\"n\":null},\"\":[],\"o\":{}}";
     struct tg_buf out TG_AUTOBUF = TG_BUF_INIT(1000);
     struct tg_json *v = parse(json);
     int64_t number = 0;
@@ -98,7 +99,8 @@ static void test_hostile_trees_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < TG_ARRAY_SIZE(cases); i++) {
-        assert_int_equal(tg_json_parse(cases[i].json, strlen(cases[i].json), arena, &v, &err), -TG_INVALID_ARGUMENT);
+        assert_int_equal(tg_json_parse(cases[i].json, strlen(cases[i].json), arena, &v, &err),
+                         -TG_INVALID_ARGUMENT);
         assert_non_null(strstr(err.message, cases[i].message));
     }
     memset(deep, '[', sizeof(deep));
@@ -130,10 +132,13 @@ static void test_every_failed_allocation_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_trees_keep_order_and_the_text_of_numbers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_equality_ignores_the_order_of_keys_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_trees_keep_order_and_the_text_of_numbers, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_equality_ignores_the_order_of_keys_only, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_hostile_trees_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests_name("value", tests, NULL, NULL);

@@ -20,7 +20,9 @@ static void test_strings_are_escaped_as_go_escapes_them(void **state)
         {"\x01\x1f\x7f", "\"\\u0001\\u001f\x7f\""},
         {"<a>&", "\"\\u003ca\\u003e\\u0026\""},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
-        {"a\xe2\x80\xa8" "b\xe2\x80\xa9", "\"a\\u2028b\\u2029\""},
+        {"a\xe2\x80\xa8"
+         "b\xe2\x80\xa9",
+         "\"a\\u2028b\\u2029\""},
         {"\xff\xc0\x80\xed\xa0\x80x\xc3", "\"??????x?\""},
     };
 

@@ -10,9 +10,12 @@
 #include "api/kubernetes/values/labels.h"
 #include "api/runtime/base/cleanup.h"
 
-
-static const char *const labels[][2] = {
-    {"zone", "a"}, {"gpus", "8"}, {"empty", ""}, {"word", "8x"}, {"low", "-9223372036854775808"}, {"huge", "9223372036854775808"}};
+static const char *const labels[][2] = {{"zone", "a"},
+                                        {"gpus", "8"},
+                                        {"empty", ""},
+                                        {"word", "8x"},
+                                        {"low", "-9223372036854775808"},
+                                        {"huge", "9223372036854775808"}};
 
 static const char *get(void *data, const char *key)
 {
@@ -27,24 +30,45 @@ static const char *get(void *data, const char *key)
 static void test_requirements_match_as_node_selectors_do(void **state)
 {
     static const struct {
-        const char *key, *operator, *values[3];
+        const char *key, *operator, * values[3];
         bool matches;
     } cases[] = {
-        {"zone", "In", {"b", "a"}, true},     {"zone", "In", {"b"}, false},        {"none", "In", {""}, false},
-        {"empty", "In", {""}, true},          {"zone", "NotIn", {"b"}, true},      {"zone", "NotIn", {"b", "a"}, false},
-        {"none", "NotIn", {"a"}, true},       {"zone", "Exists", {NULL}, true},    {"empty", "Exists", {NULL}, true},
-        {"none", "Exists", {NULL}, false},    {"zone", "DoesNotExist", {NULL}, false}, {"none", "DoesNotExist", {NULL}, true},
-        {"gpus", "Gt", {"7"}, true},          {"gpus", "Gt", {"8"}, false},        {"gpus", "Lt", {"9"}, true},
-        {"gpus", "Lt", {"8"}, false},         {"gpus", "Gt", {"+7"}, true},        {"low", "Lt", {"-9223372036854775807"}, true},
-        {"word", "Gt", {"1"}, false},         {"word", "Lt", {"1"}, false},        {"huge", "Gt", {"1"}, false},
-        {"none", "Gt", {"1"}, false},         {"none", "Lt", {"1"}, false},        {"empty", "Gt", {"-1"}, false},
-        {"gpus", "Gt", {"x"}, false},         {"gpus", "Gt", {"1", "2"}, false},   {"zone", "in", {"a"}, false},
-        {"zone", "Near", {"a"}, false},       {"zone", NULL, {NULL}, false},       {NULL, "DoesNotExist", {NULL}, false},
+        {"zone", "In", {"b", "a"}, true},
+        {"zone", "In", {"b"}, false},
+        {"none", "In", {""}, false},
+        {"empty", "In", {""}, true},
+        {"zone", "NotIn", {"b"}, true},
+        {"zone", "NotIn", {"b", "a"}, false},
+        {"none", "NotIn", {"a"}, true},
+        {"zone", "Exists", {NULL}, true},
+        {"empty", "Exists", {NULL}, true},
+        {"none", "Exists", {NULL}, false},
+        {"zone", "DoesNotExist", {NULL}, false},
+        {"none", "DoesNotExist", {NULL}, true},
+        {"gpus", "Gt", {"7"}, true},
+        {"gpus", "Gt", {"8"}, false},
+        {"gpus", "Lt", {"9"}, true},
+        {"gpus", "Lt", {"8"}, false},
+        {"gpus", "Gt", {"+7"}, true},
+        {"low", "Lt", {"-9223372036854775807"}, true},
+        {"word", "Gt", {"1"}, false},
+        {"word", "Lt", {"1"}, false},
+        {"huge", "Gt", {"1"}, false},
+        {"none", "Gt", {"1"}, false},
+        {"none", "Lt", {"1"}, false},
+        {"empty", "Gt", {"-1"}, false},
+        {"gpus", "Gt", {"x"}, false},
+        {"gpus", "Gt", {"1", "2"}, false},
+        {"zone", "in", {"a"}, false},
+        {"zone", "Near", {"a"}, false},
+        {"zone", NULL, {NULL}, false},
+        {NULL, "DoesNotExist", {NULL}, false},
     };
 
     (void)state;
     for (size_t i = 0; i < TG_ARRAY_SIZE(cases); i++) {
-        struct tg_requirement r = {.key = cases[i].key, .operator = cases[i].operator, .values = cases[i].values};
+        struct tg_requirement r = {
+            .key = cases[i].key, .operator= cases[i].operator, .values = cases[i].values };
 
         while (r.n_values < 3 && cases[i].values[r.n_values] != NULL)
             r.n_values++;
@@ -57,7 +81,8 @@ static void test_all_requirements_must_match(void **state)
 {
     static const char *const a[] = {"a"};
     const struct tg_requirement requirements[] = {
-        {.key = "zone", .operator = "In", .values = a, .n_values = 1}, {.key = "none", .operator = "Exists"}};
+        {.key = "zone", .operator= "In", .values = a, .n_values = 1},
+        {.key = "none", .operator= "Exists" } };
 
     (void)state;
     assert_true(tg_requirements_match(NULL, 0, get, NULL));
@@ -73,17 +98,19 @@ static void test_bad_requirements_are_explained(void **state)
         struct tg_requirement r;
         const char *message;
     } cases[] = {
-        {{.key = "a b", .operator = "Exists"}, "not a valid qualified name"},
-        {{.key = NULL, .operator = "Exists"}, "not a valid qualified name"},
-        {{.key = "a", .operator = "exists"}, "a: unknown operator \"exists\" (known: In, NotIn"},
-        {{.key = "a", .operator = NULL}, "unknown operator"},
-        {{.key = "a", .operator = "In"}, "at least one value"},
-        {{.key = "a", .operator = "NotIn"}, "at least one value"},
-        {{.key = "a", .operator = "Exists", .values = one, .n_values = 1}, "takes no values"},
-        {{.key = "a", .operator = "Gt", .values = one, .n_values = 1}, "exactly one integer"},
-        {{.key = "a", .operator = "Lt"}, "exactly one integer"},
-        {{.key = "a", .operator = "In", .values = bad, .n_values = 1}, "not a valid label value"},
-    };
+        {{.key = "a b", .operator= "Exists" }, "not a valid qualified name"},
+         {{.key = NULL, .operator= "Exists" }, "not a valid qualified name"},
+          {{.key = "a", .operator= "exists" }, "a: unknown operator \"exists\" (known: In, NotIn"},
+           {{.key = "a", .operator= NULL }, "unknown operator"},
+            {{.key = "a", .operator= "In" }, "at least one value"},
+             {{.key = "a", .operator= "NotIn" }, "at least one value"},
+              {{.key = "a", .operator= "Exists", .values = one, .n_values = 1}, "takes no values"},
+              {{.key = "a", .operator= "Gt", .values = one, .n_values = 1}, "exactly one integer"},
+              {
+                  {.key = "a", .operator= "Lt" }, "exactly one integer"},
+                  {{.key = "a", .operator= "In", .values = bad, .n_values = 1},
+                   "not a valid label value"},
+             };
 
     (void)state;
     for (size_t i = 0; i < TG_ARRAY_SIZE(cases); i++) {
@@ -135,8 +162,9 @@ static void test_selectors_are_read_and_written(void **state)
 static void test_bad_selectors_are_refused(void **state)
 {
     static const char *const cases[] = {
-        ",", "a,", ",a", "a,,b", "a b", "a in", "a in b", "a in (b", "a in (b c)", "a in (b))", "a=b=c", "a<-2", "!a=b", "!!a", "!", "=", "()", "a>x", "a>",
-        "a in (b/c)", "-a", "a=-b", "a\xc3\xa9",
+        ",",          "a,",        ",a",    "a,,b",       "a b",  "a in", "a in b",    "a in (b",
+        "a in (b c)", "a in (b))", "a=b=c", "a<-2",       "!a=b", "!!a",  "!",         "=",
+        "()",         "a>x",       "a>",    "a in (b/c)", "-a",   "a=-b", "a\xc3\xa9",
     };
     struct tg_arena *arena TG_AUTOARENA = tg_arena_new(1 << 20);
 

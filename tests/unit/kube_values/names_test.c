@@ -84,7 +84,8 @@ static void test_names_are_judged_as_the_api_server_does(void **state)
     for (size_t i = 0; i < TG_ARRAY_SIZE(cases); i++) {
         if (tg_name_is(cases[i].kind, cases[i].name) != cases[i].valid)
             fail_msg("%d \"%s\"", (int)cases[i].kind, cases[i].name);
-        assert_int_equal(tg_name_check(cases[i].kind, cases[i].name, NULL), cases[i].valid ? 0 : -TG_INVALID_ARGUMENT);
+        assert_int_equal(tg_name_check(cases[i].kind, cases[i].name, NULL),
+                         cases[i].valid ? 0 : -TG_INVALID_ARGUMENT);
     }
 }
 
@@ -94,7 +95,8 @@ static void test_errors_tell_the_rule(void **state)
 
     (void)state;
     tg_name_check(TG_NAME_LABEL, "Gpu_0", &err);
-    assert_string_equal(err.message, "\"Gpu_0\" is not a valid DNS label: at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit");
+    assert_string_equal(err.message, "\"Gpu_0\" is not a valid DNS label: at most 63 of a-z, 0-9 "
+                                     "and -, beginning and ending with a letter or digit");
     assert_int_equal(tg_name_check(TG_NAME_POOL, NULL, &err), -TG_INVALID_ARGUMENT);
 }
 

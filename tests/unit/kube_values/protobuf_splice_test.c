@@ -36,7 +36,8 @@ static void put_annotation(struct tg_buf *out, const char *key, const char *valu
     put_field(out, 12, entry.data, entry.len);
 }
 
-/* The envelope around a metadata message, with things of all wire types around it that must survive. */
+/* The envelope around a metadata message, with things of all wire types around it that must
+ * survive. */
 static void put_object(struct tg_buf *out, const struct tg_buf *metadata)
 {
     static const char type_meta[] = "\n\x02v1\x12\x0dResourceClaim";
@@ -45,10 +46,10 @@ static void put_object(struct tg_buf *out, const struct tg_buf *metadata)
     if (metadata != NULL)
         put_field(&raw, 1, metadata->data, metadata->len);
     put_text(&raw, 2, "the spec { \"a\" : 1 }");
-    tg_buf_append(&raw, "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);       /* field 3, varint */
-    tg_buf_append(&raw, "\x21\x01\x02\x03\x04\x05\x06\x07\x08", 9);                 /* field 4, 64 bits */
-    tg_buf_append(&raw, "\x2d\x01\x02\x03\x04", 5);                                 /* field 5, 32 bits */
-    tg_buf_append(&raw, "\x82\x7d\x80\x00", 4);                                     /* field 2000, a length of two bytes */
+    tg_buf_append(&raw, "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11); /* field 3, varint */
+    tg_buf_append(&raw, "\x21\x01\x02\x03\x04\x05\x06\x07\x08", 9);          /* field 4, 64 bits */
+    tg_buf_append(&raw, "\x2d\x01\x02\x03\x04", 5);                          /* field 5, 32 bits */
+    tg_buf_append(&raw, "\x82\x7d\x80\x00", 4); /* field 2000, a length of two bytes */
     tg_buf_append(out, "k8s\0", 4);
     put_field(out, 1, type_meta, sizeof(type_meta) - 1);
     put_field(out, 2, raw.data, raw.len);
@@ -65,8 +66,8 @@ static void put_common(struct tg_buf *metadata)
     put_text(metadata, 6, "4711");
 }
 
-static void assert_spliced(const struct tg_buf *metadata, const struct tg_metadata_edit *edits, size_t n,
-                           const struct tg_buf *wanted)
+static void assert_spliced(const struct tg_buf *metadata, const struct tg_metadata_edit *edits,
+                           size_t n, const struct tg_buf *wanted)
 {
     struct tg_buf in TG_AUTOBUF = TG_BUF_INIT(100000);
     struct tg_buf out TG_AUTOBUF = TG_BUF_INIT(100000);
@@ -119,11 +120,15 @@ static void test_an_annotation_is_replaced_in_its_place(void **state)
     put_annotation(&before, "k", "v");
     put_annotation(&before, "kk", "v");
     put_annotation(&before, "k", "twice");
-    put_text(&before, 12, "\n\x05" "empty"); /* an entry without a value has the empty one */
+    put_text(&before, 12,
+             "\n\x05"
+             "empty"); /* an entry without a value has the empty one */
     put_common(&before);
     put_annotation(&after, "k", "a longer value");
     put_annotation(&after, "kk", "v");
-    put_text(&after, 12, "\n\x05" "empty");
+    put_text(&after, 12,
+             "\n\x05"
+             "empty");
     put_common(&after);
     assert_spliced(&before, edits, 2, &after);
 }
@@ -175,12 +180,20 @@ static void test_metadata_is_read(void **state)
     put_common(&metadata);
     put_object(&in, &metadata);
     put_object(&empty, NULL);
-    assert_int_equal(tg_protobuf_metadata_resource_version((uint8_t *)in.data, in.len, out, sizeof(out), NULL), 0);
+    assert_int_equal(
+        tg_protobuf_metadata_resource_version((uint8_t *)in.data, in.len, out, sizeof(out), NULL),
+        0);
     assert_string_equal(out, "4711");
-    assert_int_equal(tg_protobuf_metadata_get((uint8_t *)in.data, in.len, TG_METADATA_UID, out, sizeof(out), NULL), 0);
+    assert_int_equal(tg_protobuf_metadata_get((uint8_t *)in.data, in.len, TG_METADATA_UID, out,
+                                              sizeof(out), NULL),
+                     0);
     assert_string_equal(out, "uid-1");
-    assert_int_equal(tg_protobuf_metadata_get((uint8_t *)in.data, in.len, TG_METADATA_UID, out, 5, NULL), -TG_INVALID_ARGUMENT);
-    assert_int_equal(tg_protobuf_metadata_resource_version((uint8_t *)empty.data, empty.len, out, sizeof(out), NULL), -TG_NOT_FOUND);
+    assert_int_equal(
+        tg_protobuf_metadata_get((uint8_t *)in.data, in.len, TG_METADATA_UID, out, 5, NULL),
+        -TG_INVALID_ARGUMENT);
+    assert_int_equal(tg_protobuf_metadata_resource_version((uint8_t *)empty.data, empty.len, out,
+                                                           sizeof(out), NULL),
+                     -TG_NOT_FOUND);
 }
 
 static void assert_refused(const struct tg_buf *in, const char *message)
@@ -189,7 +202,9 @@ static void assert_refused(const struct tg_buf *in, const char *message)
     struct tg_buf out TG_AUTOBUF = TG_BUF_INIT(100000);
     struct tg_error err = TG_ERROR_INIT;
 
-    assert_int_equal(tg_protobuf_splice_metadata((const uint8_t *)in->data, in->len, &edit, 1, &out, &err), -TG_INVALID_ARGUMENT);
+    assert_int_equal(
+        tg_protobuf_splice_metadata((const uint8_t *)in->data, in->len, &edit, 1, &out, &err),
+        -TG_INVALID_ARGUMENT);
     if (strstr(err.message, message) == NULL)
         fail_msg("\"%s\", wanted \"%s\"", err.message, message);
     assert_int_equal(out.len, 0);
@@ -207,7 +222,9 @@ static void test_hostile_messages_are_refused(void **state)
         {"{}  ", 4, "does not begin with"},
         {"k8s\0", 4, "it has no content"},
         {"k8s\0\x12", 5, "it is cut short"},
-        {"k8s\0\x12\x05" "a", 7, "it is cut short"},
+        {"k8s\0\x12\x05"
+         "a",
+         7, "it is cut short"},
         {"k8s\0\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 15, "it is cut short"},
         {"k8s\0\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 15, "it is cut short"},
         {"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 15, "a bad field tag"},
@@ -246,11 +263,13 @@ static void test_no_cut_of_an_object_is_accepted_or_read_beyond(void **state)
     put_annotation(&metadata, "a", "b");
     put_object(&in, &metadata);
     for (size_t n = 0; n < in.len; n++) {
-        struct tg_buf cut TG_AUTOBUF = TG_BUF_INIT(n + 1); /* of its own, so that a sanitizer sees a read beyond it */
+        struct tg_buf cut TG_AUTOBUF =
+            TG_BUF_INIT(n + 1); /* of its own, so that a sanitizer sees a read beyond it */
         struct tg_buf out TG_AUTOBUF = TG_BUF_INIT(100000);
 
         tg_buf_append(&cut, in.data, n);
-        accepted += tg_protobuf_splice_metadata((const uint8_t *)cut.data, n, &edit, 1, &out, NULL) == 0;
+        accepted +=
+            tg_protobuf_splice_metadata((const uint8_t *)cut.data, n, &edit, 1, &out, NULL) == 0;
     }
     /* After raw, and after each whole field behind it. */
     assert_int_equal(accepted, 3);
@@ -265,7 +284,9 @@ static void test_the_cap_of_the_output_holds(void **state)
 
     (void)state;
     put_object(&in, NULL);
-    assert_int_equal(tg_protobuf_splice_metadata((const uint8_t *)in.data, in.len, &edit, 1, &out, &err), -TG_RESOURCE_EXHAUSTED);
+    assert_int_equal(
+        tg_protobuf_splice_metadata((const uint8_t *)in.data, in.len, &edit, 1, &out, &err),
+        -TG_RESOURCE_EXHAUSTED);
     assert_string_equal(err.message, "the object is larger than 60 bytes");
 }
 

@@ -65,15 +65,21 @@ static void assert_refused(const char *yaml, const char *message)
 static void test_yaml_becomes_the_json_that_it_means(void **state)
 {
     (void)state;
-    assert_json("apiVersion: tangram.dev/v1alpha1\nkind: Fleet\nnodes:\n- {count: 100, mig: off, per: {rack: 16}, labels: {}}\n"
-                "- count: 2\n  text: |\n    a\n    b\n  folded: >-\n    c\n    d\nnothing:\nquoted: \"1\\n\"\nsingle: 'true'\nlist: []\n",
-                "{\"apiVersion\":\"tangram.dev/v1alpha1\",\"kind\":\"Fleet\",\"nodes\":[{\"count\":100,\"mig\":\"off\",\"per\":{\"rack\":16},"
-                "\"labels\":{}},{\"count\":2,\"text\":\"a\\nb\\n\",\"folded\":\"c d\"}],\"nothing\":null,\"quoted\":\"1\\n\",\"single\":\"true\",\"list\":[]}");
+    assert_json("apiVersion: tangram.dev/v1alpha1\nkind: Fleet\nnodes:\n- {count: 100, mig: off, "
+                "per: {rack: 16}, labels: {}}\n"
+                "- count: 2\n  text: |\n    a\n    b\n  folded: >-\n    c\n    "
+                "d\nnothing:\nquoted: \"1\\n\"\nsingle: 'true'\nlist: []\n",
+                "{\"apiVersion\":\"tangram.dev/"
+                "v1alpha1\",\"kind\":\"Fleet\",\"nodes\":[{\"count\":100,\"mig\":\"off\",\"per\":{"
+                "\"rack\":16},"
+                "\"labels\":{}},{\"count\":2,\"text\":\"a\\nb\\n\",\"folded\":\"c "
+                "d\"}],\"nothing\":null,\"quoted\":\"1\\n\",\"single\":\"true\",\"list\":[]}");
     assert_json("{\"json\": [1, 2.50, true, null, \"x\"]}", "{\"json\":[1,2.50,true,null,\"x\"]}");
     assert_json("!!str 1", "\"1\"");
     assert_json("! 1", "\"1\"");
     assert_json("!!int \"7\"", "7");
-    assert_json("a: !!map {b: !!seq [!!null ~, !!bool true, !!float 1.5]}", "{\"a\":{\"b\":[null,true,1.5]}}");
+    assert_json("a: !!map {b: !!seq [!!null ~, !!bool true, !!float 1.5]}",
+                "{\"a\":{\"b\":[null,true,1.5]}}");
     assert_json("--- a\n...\n", "\"a\"");
 }
 
@@ -149,7 +155,8 @@ static void test_streams_skip_empty_documents_and_are_limited(void **state)
     assert_int_equal(n, 2);
     assert_int_equal(documents[0]->kind, TG_JSON_OBJECT);
     assert_int_equal(documents[1]->kind, TG_JSON_ARRAY);
-    assert_int_equal(tg_yaml_parse_all(yaml, sizeof(yaml) - 1, 1, arena, &documents, &n, &err), -TG_INVALID_ARGUMENT);
+    assert_int_equal(tg_yaml_parse_all(yaml, sizeof(yaml) - 1, 1, arena, &documents, &n, &err),
+                     -TG_INVALID_ARGUMENT);
     assert_string_equal(err.message, "line 8, column 1: more than 1 document");
 }
 
@@ -194,14 +201,18 @@ static void test_every_failed_allocation_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_yaml_becomes_the_json_that_it_means, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_yaml_becomes_the_json_that_it_means, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_lines_and_columns_are_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_could_grow_or_be_misread_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_could_grow_or_be_misread_is_refused, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_no_yaml_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_exactly_one_document, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_streams_skip_empty_documents_and_are_limited, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_streams_skip_empty_documents_and_are_limited, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_depth_is_limited_to_64, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests_name("yaml", tests, NULL, NULL);
