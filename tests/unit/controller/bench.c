@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/controller/bench.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
+#include "tests/unit/controller/invariants.h"
+
+#define ROUNDS 2000
+#define WALL (INT64_C(1767225600) * TG_SECOND)
+
+static struct bench *bench_of(struct tg_controller *controller)
+{
+    return (struct bench *)controller;
+}
+
+/* --- what pass.c calls elsewhere ------------------------------------------------------------- */
+
+bool tg_elector_leading(const struct tg_elector *elector)
+{
+    (void)elector;
+    return true;
+}
+
+/* The elector is an opaque pointer to the passes: here it is the bench. */
+uint64_t tg_elector_epoch(const struct tg_elector *elector)
+{
+    return ((const struct bench *)(const void *)elector)->epoch;
+}
+
+bool tg_controller_synced(const struct tg_controller *controller)
+{
+    (void)controller;
+    return true;
+}
+
+void tg_controller_fill_view(const struct tg_controller *controller, struct tg_view *view)
+{
+    const struct bench *bench = (const struct bench *)controller;
+
+    tg_cluster_fill_view(bench->cluster, bench->rotate, view);
+}
+
+void tg_controller_start_waiting(struct tg_controller *controller)
+{
+    (void)controller;
+}
+
+void tg_controller_wake_at(struct tg_controller *controller, int64_t when)
+{
+    if (controller->wake_at == 0 || when < controller->wake_at)
+        controller->wake_at = when;
+}
+
+void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state,
+                          const struct tg_unit *unit, const struct tg_decision *decision)
+{
+    (void)state;
+    tg_map_set(bench_of(controller)->told, unit->key,
+               decision->reason == NULL
+                   ? tg_xstrdup("")
+                   : tg_xasprintf("%s: %s", decision->reason, tg_or(decision->text, "")));
+}
+
+void tg_controller_report_class(struct tg_controller *controller,
+                                const struct tg_device_class *klass, const char *reason,
+                                const char *text)
+{
+    TG_AUTOFREE char *key = tg_xasprintf("class/%s", klass->metadata->name);
+
+    tg_map_set(bench_of(controller)->told, key, tg_xasprintf("%s: %s", reason, text));
+}
+
+static const char *keep(struct bench *bench, const char *s)
+{
+    return s == NULL ? NULL : tg_arena_strdup(bench->arena, s);
+}
+
+void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,
+                           const struct tg_write *writes, size_t n)
+{
+    struct bench *bench = bench_of(controller);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct tg_write *w = &writes[i];
+
+        *TG_VEC_PUSH(&bench->ops) =
+            (struct bench_op){.write = {.kind = w->kind,
+                                        .namespace_ = keep(bench, w->namespace_),
+                                        .name = keep(bench, w->name),
+                                        .uid = keep(bench, w->uid),
+                                        .resource_version = keep(bench, w->resource_version),
+                                        .body = keep(bench, w->body),
+                                        .epoch = keep(bench, w->epoch),
+                                        .metadata_done = w->metadata_done},
+                              .unit = keep(bench, state->key),
+                              .resource_version = keep(bench, w->resource_version),
+                              .metadata_done = w->metadata_done};
+        state->in_flight++;
+    }
+}
+
+/* --- changes --------------------------------------------------------------------------------- */
+
+static const char *version_of(struct bench *bench, const struct tg_snapshot *snapshot)
+{
+    return keep(bench, snapshot->object->metadata->resource_version);
+}
+
+static bool has_gate(const struct tg_snapshot *pod)
+{
+    return pod != NULL &&
+           tg_pod_has_gate((const struct tg_pod *)(const void *)pod->object, TG_GATE);
+}
+
+static bool has_plan(const struct tg_snapshot *s)
+{
+    const struct tg_gang *gang;
+
+    if (s == NULL)
+        return false;
+    if (s->kind == TG_VIEW_POD)
+        return tg_meta_annotation(s->object->metadata, TG_ANNOTATION_PLAN) != NULL;
+    gang = (const struct tg_gang *)(const void *)s->object;
+    return gang->status != NULL && gang->status->plan != NULL;
+}
+
+static const char *plan_change(const struct tg_snapshot *before, const struct tg_snapshot *after)
+{
+    if (!has_plan(before))
+        return has_plan(after) ? " +plan" : "";
+    if (!has_plan(after))
+        return " -plan";
+    return after->kind == TG_VIEW_GANG && ((const struct tg_gang *)(const void *)after->object)
+                                                  ->status->plan->members.items[0]
+                                                  .claims.n == 0
+               ? " small plan"
+               : "";
+}
+
+/* What the controller changed, in words. */
+static const char *describe(struct bench *bench, const struct tg_write *write,
+                            const struct tg_snapshot *before, const struct tg_snapshot *after)
+{
+    const struct tg_gang *gang = (const struct tg_gang *)(const void *)after->object;
+
+    switch (write->kind) {
+    case TG_WRITE_GANG_CREATE:
+        return tg_arena_printf(bench->arena, "create %s", after->name);
+    case TG_WRITE_GANG_METADATA:
+        return tg_arena_printf(bench->arena, "%sfinalizer",
+                               tg_meta_has_finalizer(gang->metadata, TG_FINALIZER_PLAN) ? "+"
+                                                                                        : "-");
+    case TG_WRITE_GANG_STATUS:
+        return tg_arena_printf(bench->arena, "%s%s", gang->status->phase,
+                               plan_change(before, after));
+    case TG_WRITE_CLAIM_ALLOCATE:
+        return tg_arena_printf(
+            bench->arena, "%s %s",
+            tg_claim_allocated((const void *)after->object) ? "allocate" : "metadata", after->name);
+    case TG_WRITE_CLAIM_CLEAR:
+        return tg_arena_printf(bench->arena, "clear %s", after->name);
+    case TG_WRITE_GANG_DELETE:
+        return tg_arena_printf(bench->arena, "delete %s", after->name);
+    case TG_WRITE_POD:
+        return tg_arena_printf(bench->arena, "%s%s%s",
+                               has_gate(before) && !has_gate(after) ? "ungate " : "pod ",
+                               after->name, plan_change(before, after));
+    }
+    return NULL;
+}
+
+static void on_change(void *data, const struct tg_write *write, const struct tg_snapshot *before,
+                      const struct tg_snapshot *after)
+{
+    struct bench *bench = data;
+
+    if (write != NULL)
+        *TG_VEC_PUSH(&bench->trace) = describe(bench, write, before, after);
+    if (bench->foreign_fault)
+        return;
+    if (after->kind == TG_VIEW_CLAIM)
+        invariants_claim(bench, write != NULL, before, after);
+    if (write != NULL && after->kind == TG_VIEW_POD && has_gate(before) && !has_gate(after)) {
+        bench->gate_removed = true;
+        invariants_gate(bench, after);
+    }
+}
+
+static void on_seen(void *data, const struct tg_snapshot *before, const struct tg_snapshot *after)
+{
+    struct bench *bench = data;
+
+    if (before != NULL && after != NULL && after->kind == TG_VIEW_CLAIM)
+        tg_controller_claim_changed(&bench->controller,
+                                    (const struct tg_resource_claim *)(const void *)before->object,
+                                    (const struct tg_resource_claim *)(const void *)after->object);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct bench *bench_new(void)
+{
+    struct bench *bench = tg_xcalloc(1, sizeof(*bench));
+
+    bench->arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    bench->cluster = tg_cluster_new();
+    bench->configuration = tg_configuration_new_default();
+    bench->told = tg_map_new(free);
+    bench->epoch = 7;
+    tg_fake_clock_init(&bench->clock, WALL);
+    bench->clock.monotonic_now = TG_SECOND;
+    bench->controller.clock = &bench->clock.clock;
+    bench->controller.configuration = bench->configuration;
+    bench->controller.units = tg_controller_states_new();
+    bench->controller.elector = (struct tg_elector *)(void *)bench;
+    tg_cluster_observe(
+        bench->cluster,
+        &(struct tg_cluster_observer){.data = bench, .on_change = on_change, .on_seen = on_seen});
+    return bench;
+}
+
+void bench_free(struct bench *bench)
+{
+    tg_map_free(bench->controller.units);
+    tg_map_free(bench->told);
+    tg_configuration_free(bench->configuration);
+    tg_cluster_free(bench->cluster);
+    TG_VEC_DONE(&bench->ops);
+    TG_VEC_DONE(&bench->trace);
+    tg_arena_free(bench->arena);
+    free(bench);
+}
+
+/* --- driving --------------------------------------------------------------------------------- */
+
+void bench_pass(struct bench *bench)
+{
+    tg_controller_pass(&bench->controller);
+}
+
+static void finish(struct bench *bench, size_t i, bool failed)
+{
+    struct tg_unit_state *state = tg_map_get(bench->controller.units, bench->ops.items[i].unit);
+
+    if (state != NULL) {
+        state->in_flight--;
+        state->failed = state->failed || failed;
+    }
+    for (bench->ops.n--; i < bench->ops.n; i++)
+        bench->ops.items[i] = bench->ops.items[i + 1];
+}
+
+static enum tg_view_kind kind_of(const struct tg_write *write)
+{
+    if (write->kind == TG_WRITE_POD)
+        return TG_VIEW_POD;
+    return write->kind == TG_WRITE_CLAIM_ALLOCATE || write->kind == TG_WRITE_CLAIM_CLEAR
+               ? TG_VIEW_CLAIM
+               : TG_VIEW_GANG;
+}
+
+static void read_object(struct bench *bench, const struct tg_write *write)
+{
+    const struct tg_snapshot *now =
+        tg_cluster_get(bench->cluster, kind_of(write), write->namespace_, write->name);
+
+    if (now != NULL)
+        tg_cluster_see(bench->cluster, now);
+}
+
+void bench_step(struct bench *bench, size_t i, enum bench_fault fault)
+{
+    struct bench_op op = bench->ops.items[i];
+    bool metadata = op.write.kind == TG_WRITE_CLAIM_ALLOCATE && !op.metadata_done;
+    const struct tg_snapshot *answer = NULL;
+    struct tg_error err = TG_ERROR_INIT;
+    int r = -TG_ABORTED;
+
+    if (fault == BENCH_OK || fault == BENCH_LOST)
+        r = tg_cluster_write(bench->cluster, &op.write,
+                             metadata ? TG_CLUSTER_METADATA : TG_CLUSTER_WRITE, op.resource_version,
+                             &answer, &err);
+    /* The model refuses what the real server would: such a write must never be sent. */
+    if (r == -TG_INVALID_ARGUMENT && !bench->foreign_fault)
+        fail_msg("%s %s: %s\n%s", bench_trace(bench), op.write.name, err.message, op.write.body);
+    if (fault == BENCH_LOST || fault == BENCH_UNSENT) {
+        read_object(bench, &op.write);
+        finish(bench, i, true);
+        return;
+    }
+    if (r < 0) {
+        finish(bench, i, true);
+        return;
+    }
+    if (answer != NULL)
+        tg_cluster_see(bench->cluster, answer);
+    if (!metadata) {
+        finish(bench, i, false);
+        return;
+    }
+    bench->ops.items[i].metadata_done = true;
+    bench->ops.items[i].resource_version = version_of(bench, answer);
+}
+
+void bench_crash(struct bench *bench)
+{
+    TG_VEC_CLEAR(&bench->ops);
+    tg_map_clear(bench->controller.units);
+    bench->controller.wake_at = 0;
+    bench->epoch++;
+    tg_cluster_relist(bench->cluster);
+}
+
+static void wait_for(struct bench *bench, int64_t *patience)
+{
+    int64_t by = bench->controller.wake_at - bench->clock.monotonic_now;
+
+    if (by < 1)
+        by = 1;
+    if (by > *patience)
+        by = *patience;
+    *patience -= by;
+    tg_fake_clock_advance(&bench->clock, by);
+}
+
+void bench_settle(struct bench *bench, int64_t patience)
+{
+    for (size_t i = 0; i < ROUNDS; i++) {
+        bool busy;
+
+        tg_cluster_deliver(bench->cluster);
+        bench_pass(bench);
+        busy = bench->ops.n > 0;
+        while (bench->ops.n > 0)
+            bench_step(bench, 0, BENCH_OK);
+        busy = bench_others(bench) || busy;
+        if (busy)
+            continue;
+        if (bench->controller.wake_at == 0 || patience <= 0)
+            return;
+        wait_for(bench, &patience);
+    }
+    fail_msg("never settles: %s", bench_trace(bench));
+}
+
+bool bench_run(struct bench *bench, size_t n)
+{
+    while (n > 0) {
+        if (bench->ops.n == 0) {
+            tg_cluster_deliver(bench->cluster);
+            bench_pass(bench);
+        }
+        if (bench->ops.n == 0)
+            return false;
+        bench_step(bench, 0, BENCH_OK);
+        n--;
+    }
+    return true;
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static const struct tg_resource_claim *claim_at(struct bench *bench, size_t i)
+{
+    const struct tg_snapshot *s = tg_cluster_nth(bench->cluster, TG_VIEW_CLAIM, i);
+
+    return s == NULL ? NULL : (const void *)s->object;
+}
+
+size_t bench_allocated(struct bench *bench)
+{
+    const struct tg_resource_claim *claim;
+    size_t n = 0;
+
+    for (size_t i = 0; (claim = claim_at(bench, i)) != NULL; i++)
+        n += tg_claim_allocated(claim);
+    return n;
+}
+
+size_t bench_ours(struct bench *bench)
+{
+    const struct tg_resource_claim *claim;
+    struct tg_plan_marker marker;
+    size_t n = 0;
+
+    for (size_t i = 0; (claim = claim_at(bench, i)) != NULL; i++)
+        n += tg_claim_marker(claim, bench->arena, &marker);
+    return n;
+}
+
+static size_t count_pods(struct bench *bench, bool (*counts)(const struct tg_pod *pod))
+{
+    const struct tg_snapshot *s;
+    size_t n = 0;
+
+    for (size_t i = 0; (s = tg_cluster_nth(bench->cluster, TG_VIEW_POD, i)) != NULL; i++) {
+        const struct tg_pod *pod = (const void *)s->object;
+
+        if (pod->metadata->deletion_timestamp == NULL && !tg_pod_finished(pod))
+            n += counts(pod);
+    }
+    return n;
+}
+
+static bool is_gated(const struct tg_pod *pod)
+{
+    return tg_pod_has_gate(pod, TG_GATE);
+}
+
+static bool is_bound(const struct tg_pod *pod)
+{
+    return pod->spec->node_name != NULL;
+}
+
+size_t bench_gated(struct bench *bench)
+{
+    return count_pods(bench, is_gated);
+}
+
+size_t bench_bound(struct bench *bench)
+{
+    return count_pods(bench, is_bound);
+}
+
+const char *bench_phase(struct bench *bench, const char *gang)
+{
+    const struct tg_snapshot *s = tg_cluster_get(bench->cluster, TG_VIEW_GANG, NS, gang);
+    const struct tg_gang *object;
+
+    if (s == NULL)
+        return NULL;
+    object = (const void *)s->object;
+    return object->status == NULL ? "" : tg_or(object->status->phase, "");
+}
+
+const char *bench_told(struct bench *bench, const char *unit)
+{
+    return tg_or(tg_map_get(bench->told, unit), "");
+}
+
+const char *bench_trace(struct bench *bench)
+{
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT((size_t)1024 * 1024);
+
+    for (size_t i = 0; i < bench->trace.n; i++)
+        tg_buf_printf(&buf, "%s%s", i > 0 ? "; " : "", bench->trace.items[i]);
+    return keep(bench, tg_buf_str(&buf));
+}
+
+const char *bench_dump(struct bench *bench)
+{
+    static const enum tg_view_kind kinds[] = {TG_VIEW_POD, TG_VIEW_CLAIM, TG_VIEW_GANG};
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT((size_t)8 * 1024 * 1024);
+
+    for (size_t k = 0; k < TG_ARRAY_SIZE(kinds); k++) {
+        const struct tg_snapshot *s;
+
+        for (size_t i = 0; (s = tg_cluster_nth(bench->cluster, kinds[k], i)) != NULL; i++)
+            tg_buf_printf(&buf, "%s\n", s->text);
+    }
+    return keep(bench, tg_buf_str(&buf));
+}

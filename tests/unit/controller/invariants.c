@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/controller/invariants.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
+
+static const struct tg_resource_claim *claim_of(const struct tg_snapshot *s)
+{
+    return s == NULL ? NULL : (const void *)s->object;
+}
+
+static void check_devices(struct bench *bench)
+{
+    TG_AUTOMAP struct tg_map *holders = tg_map_new(NULL);
+    const struct tg_snapshot *s;
+
+    for (size_t i = 0; (s = tg_cluster_nth(bench->cluster, TG_VIEW_CLAIM, i)) != NULL; i++) {
+        const struct tg_resource_claim *claim = claim_of(s);
+
+        for (size_t j = 0;
+             tg_claim_allocated(claim) && j < claim->status->allocation->devices->results.n; j++) {
+            const struct tg_allocation_device *d =
+                &claim->status->allocation->devices->results.items[j];
+            TG_AUTOFREE char *key = tg_xasprintf("%s/%s/%s", d->driver, d->pool, d->device);
+
+            if (tg_map_has(holders, key))
+                fail_msg("I1: %s held by %s and %s: %s", key, s->key,
+                         (const char *)tg_map_get(holders, key), bench_trace(bench));
+            tg_map_set(holders, key, (void *)(uintptr_t)s->key);
+        }
+    }
+}
+
+void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *before,
+                      const struct tg_snapshot *after)
+{
+    const struct tg_resource_claim *claim = claim_of(after);
+
+    if (!tg_claim_allocated(claim) || (before != NULL && tg_claim_allocated(claim_of(before))))
+        return;
+    check_devices(bench);
+    for (size_t i = 0; ours && i < claim->spec->devices->requests.n; i++)
+        if (!tg_streq(claim->spec->devices->requests.items[i].exactly->device_class_name, "gpu"))
+            fail_msg("I4: %s is of another class", after->key);
+}
+
+/* --- I2 -------------------------------------------------------------------------------------- */
+
+/* Of the plan, if it still lists claims: exactly these devices. */
+static bool as_planned(const struct tg_plan *plan, const struct tg_resource_claim *claim)
+{
+    const struct tg_allocation_devices *devices = claim->status->allocation->devices;
+
+    for (size_t i = 0; plan != NULL && i < plan->members.n; i++)
+        for (size_t j = 0; j < plan->members.items[i].claims.n; j++) {
+            const struct tg_plan_claim *planned = &plan->members.items[i].claims.items[j];
+            size_t n = 0;
+
+            if (!tg_streq(planned->uid, claim->metadata->uid))
+                continue;
+            for (size_t k = 0; k < planned->results.n; k++)
+                for (size_t l = 0; l < planned->results.items[k].devices.n; l++, n++)
+                    if (n >= devices->results.n ||
+                        !tg_streq(devices->results.items[n].device,
+                                  planned->results.items[k].devices.items[l]))
+                        return false;
+            return n == devices->results.n;
+        }
+    return true;
+}
+
+static bool reserved_for(const struct tg_resource_claim *claim, const struct tg_pod *pod)
+{
+    for (size_t i = 0; i < claim->status->reserved_for.n; i++)
+        if (tg_streq(claim->status->reserved_for.items[i].uid, pod->metadata->uid))
+            return true;
+    return false;
+}
+
+static void check_member(struct bench *bench, const struct tg_pod *pod, const struct tg_plan *plan,
+                         const char *node)
+{
+    for (size_t i = 0; i < pod->spec->resource_claims.n; i++) {
+        const char *name = tg_pod_claim_object(pod, &pod->spec->resource_claims.items[i]);
+        const struct tg_snapshot *s =
+            name == NULL
+                ? NULL
+                : tg_cluster_get(bench->cluster, TG_VIEW_CLAIM, pod->metadata->namespace_, name);
+        const struct tg_resource_claim *claim = claim_of(s);
+        struct tg_plan_marker marker;
+        const char *why = NULL;
+
+        if (claim == NULL || !tg_claim_allocated(claim))
+            why = "is not allocated";
+        else if (!tg_claim_marker(claim, bench->arena, &marker))
+            why = "is not ours";
+        else if (!reserved_for(claim, pod))
+            why = "is not reserved";
+        else if (node != NULL && !tg_streq(tg_claim_node(claim), node))
+            why = "is on another node";
+        else if (!as_planned(plan, claim))
+            why = "has other devices than planned";
+        if (why != NULL)
+            fail_msg("I2: a gate was removed, but claim %s of pod %s %s: %s", tg_or(name, "?"),
+                     pod->metadata->name, why, bench_trace(bench));
+    }
+}
+
+static const struct tg_gang *gang_of(struct bench *bench, const struct tg_pod *pod)
+{
+    const struct tg_snapshot *s;
+
+    for (size_t i = 0; (s = tg_cluster_nth(bench->cluster, TG_VIEW_GANG, i)) != NULL; i++) {
+        const struct tg_gang *gang = (const void *)s->object;
+        const struct tg_plan *plan = gang->status == NULL ? NULL : gang->status->plan;
+
+        for (size_t j = 0; plan != NULL && j < plan->members.n; j++)
+            if (tg_streq(plan->members.items[j].uid, pod->metadata->uid))
+                return gang;
+    }
+    return NULL;
+}
+
+static const struct tg_pod *live_pod(struct bench *bench, const char *name, const char *uid)
+{
+    const struct tg_snapshot *s = tg_cluster_get(bench->cluster, TG_VIEW_POD, NS, name);
+    const struct tg_pod *pod = s == NULL ? NULL : (const void *)s->object;
+
+    return pod == NULL || !tg_streq(s->uid, uid) || tg_pod_finished(pod) ||
+                   pod->metadata->deletion_timestamp != NULL
+               ? NULL
+               : pod;
+}
+
+static bool pinned_to(const struct tg_pod *pod, const char *node)
+{
+    const struct tg_node_selector *required =
+        pod->spec->affinity == NULL || pod->spec->affinity->node_affinity == NULL
+            ? NULL
+            : pod->spec->affinity->node_affinity->required;
+    size_t pins = 0;
+
+    for (size_t i = 0; required != NULL && i < required->terms.n; i++)
+        for (size_t j = 0; j < required->terms.items[i].match_fields.n; j++)
+            pins += tg_streq(required->terms.items[i].match_fields.items[j].values.items[0], node);
+    return required != NULL && required->terms.n > 0 && pins == required->terms.n;
+}
+
+void invariants_gate(struct bench *bench, const struct tg_snapshot *snapshot)
+{
+    const struct tg_pod *pod = (const void *)snapshot->object;
+    const struct tg_gang *gang = gang_of(bench, pod);
+    const struct tg_plan *plan = gang == NULL ? NULL : gang->status->plan;
+
+    check_member(bench, pod, plan, NULL);
+    if (plan == NULL)
+        return;
+    if (!tg_streq(gang->status->phase, TG_PHASE_ALLOCATED) &&
+        !tg_streq(gang->status->phase, TG_PHASE_DEGRADED))
+        bench->ungated_early++;
+    for (size_t i = 0; i < plan->members.n; i++) {
+        const struct tg_plan_member *member = &plan->members.items[i];
+        const struct tg_pod *other = live_pod(bench, member->pod, member->uid);
+
+        if (other != NULL)
+            check_member(bench, other, plan, member->node);
+        if (other == pod && !pinned_to(pod, member->node))
+            fail_msg("pod %s was released without being pinned to %s", pod->metadata->name,
+                     member->node);
+    }
+}
+
+/* --- I3 -------------------------------------------------------------------------------------- */
+
+struct tally {
+    size_t gated, free, allocated, claims;
+};
+
+static void count(struct bench *bench, const struct tg_pod *pod, struct tally *tally)
+{
+    bool gated = tg_pod_has_gate(pod, TG_GATE);
+
+    tally->gated += gated;
+    tally->free += !gated;
+    for (size_t i = 0; gated && i < pod->spec->resource_claims.n; i++) {
+        const char *name = tg_pod_claim_object(pod, &pod->spec->resource_claims.items[i]);
+        const struct tg_snapshot *s =
+            name == NULL ? NULL : tg_cluster_get(bench->cluster, TG_VIEW_CLAIM, NS, name);
+        struct tg_plan_marker marker;
+
+        tally->claims++;
+        tally->allocated += s != NULL && tg_claim_marker(claim_of(s), bench->arena, &marker);
+    }
+}
+
+/* Pods belong together by the label "test/unit". Whoever is still gated at rest holds nothing. */
+void invariants_rest(struct bench *bench)
+{
+    const struct tg_snapshot *s;
+
+    for (size_t i = 0; (s = tg_cluster_nth(bench->cluster, TG_VIEW_POD, i)) != NULL; i++) {
+        const struct tg_pod *pod = (const void *)s->object;
+        struct tally tally = {0};
+
+        if (tg_pod_finished(pod) || pod->metadata->deletion_timestamp != NULL)
+            continue;
+        count(bench, pod, &tally);
+        if (tally.gated > 0 && tally.allocated > 0)
+            fail_msg("I3: pod %s waits with %zu of %zu claims allocated: %s", pod->metadata->name,
+                     tally.allocated, tally.claims, bench_trace(bench));
+        if (tally.gated == 0 && pod->spec->node_name == NULL)
+            fail_msg("I3: pod %s was released and never bound: %s", pod->metadata->name,
+                     bench_trace(bench));
+    }
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The invariants of the design, checked on the server's objects; a breach fails the test. */
+#ifndef TG_TESTS_UNIT_CONTROLLER_INVARIANTS_H
+#define TG_TESTS_UNIT_CONTROLLER_INVARIANTS_H
+
+#include "tests/unit/controller/bench.h"
+
+/* I1: no device in two allocations. I4: no allocation of ours on a claim of another class. */
+void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *before,
+                      const struct tg_snapshot *after);
+/* I2: a gate of this pod was removed: every claim of every live member of its gang is allocated,
+ * ours, on the member's node, per the plan, and reserved for the pods that use it. */
+void invariants_gate(struct bench *bench, const struct tg_snapshot *pod);
+/* I3, for a cluster at rest: a gang whose members are all gated has no allocation at all, one that
+ * lost a gate has lost all of its live members' gates. */
+void invariants_rest(struct bench *bench);
+
+#endif
