@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/cel/selector.h"
 
-#include "api/kubernetes/values/semver.h"
 #include "controller/core/cel/check.h"
 #include "controller/core/cel/eval.h"
 #include "controller/core/cel/parser.h"
@@ -30,33 +29,12 @@ int tg_selector_compile(const char *expression, struct tg_arena *arena, struct t
     return 0;
 }
 
-/* Kubernetes converts the whole device before it evaluates: one value that it cannot read fails
- * every selector, also one that does not mention it. */
-static int check_attributes(const struct tg_device *device, struct tg_error *err)
-{
-    for (size_t i = 0; i < device->attributes.n; i++) {
-        const struct tg_device_attribute *a = &device->attributes.items[i].value;
-        struct tg_error cause = TG_ERROR_INIT;
-        struct tg_semver version;
-
-        if (a->int_.set || a->bool_.set || a->string != NULL)
-            continue;
-        if (a->version == NULL || tg_semver_parse(a->version, &version, &cause) < 0)
-            return tg_error_set(err, TG_FAILED_PRECONDITION,
-                                "attribute %s has an unsupported value",
-                                device->attributes.items[i].key);
-    }
-    return 0;
-}
-
 int tg_selector_matches(const struct tg_selector *selector, const char *driver,
                         const struct tg_device *device, bool *ret, struct tg_error *err)
 {
     struct tg_cel_value value = {.type = TG_CEL_DYN};
-    int rc = check_attributes(device, err);
+    int rc = tg_cel_eval(selector->root, driver, device, &value, err);
 
-    if (rc == 0)
-        rc = tg_cel_eval(selector->root, driver, device, &value, err);
     if (rc < 0)
         return rc;
     if (value.type != TG_CEL_BOOL)
