@@ -168,8 +168,8 @@ static void on_look(struct tg_deferred *deferred)
     }
     if (publisher->plan.n == 0) {
         if (publisher->rounds > 0)
-            TG_INFO("Slices are published", TG_I("slices", n),
-                    TG_I("generation", publisher->plan.generation));
+            TG_INFO(publisher->blocked == NULL ? "Slices are published" : "Slices are removed",
+                    TG_I("slices", n), TG_I("generation", publisher->plan.generation));
         publisher->rounds = publisher->failures = 0;
         publisher->settled = true;
         publisher->problem = TG_ERROR_INIT;
