@@ -340,6 +340,33 @@ static void after_a_failed_rewrite_nothing_is_appended(void **state)
     assert_int_equal(found.n, 4);
 }
 
+/* A full disk cuts a record: whatever followed would be glued to its first half. */
+static void after_half_a_record_nothing_is_appended_until_a_rewrite(void **state)
+{
+    (void)state;
+    TG_AUTOBUF struct tg_buf content = TG_BUF_INIT(1 << 20);
+    struct tg_journal *journal = tg_journal_new(path, NULL);
+    struct found found = {.n = 0};
+    struct tg_journal_state read;
+    struct stat status;
+    tg_journal_format_header(&content);
+    tg_journal_format(&content, four[0], strlen(four[0]));
+    assert_int_equal(tg_journal_rewrite(journal, &content, NULL), 0);
+    sandbox_limit_files(content.len + 5);
+    assert_true(tg_journal_append(journal, four[1], strlen(four[1]), NULL) < 0);
+    sandbox_limit_files(RLIM_INFINITY);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_size, content.len + 5);
+    assert_true(tg_journal_in_doubt(journal));
+    assert_int_equal(tg_journal_append(journal, four[2], strlen(four[2]), NULL), -TG_UNAVAILABLE);
+    assert_int_equal(tg_journal_rewrite(journal, &content, NULL), 0);
+    assert_int_equal(tg_journal_append(journal, four[3], strlen(four[3]), NULL), 0);
+    tg_journal_free(journal);
+    assert_int_equal(tg_journal_read(path, collect, &found, &read, NULL), 0);
+    assert_int_equal(found.n, 2);
+    assert_string_equal(read.damage, "");
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -362,6 +389,7 @@ int main(void)
         WITH(nothing_is_appended_before_the_first_rewrite),
         WITH(appends_are_counted_from_the_last_rewrite),
         WITH(after_a_failed_rewrite_nothing_is_appended),
+        WITH(after_half_a_record_nothing_is_appended_until_a_rewrite),
     };
     return cmocka_run_group_tests(journal, NULL, NULL);
 }

@@ -333,6 +333,29 @@ static void a_journal_that_cannot_be_written_is_made_whole_before_the_next_recor
     assert_string_equal(f->report.damage, "");
 }
 
+/* Wherever the disk is full: no claim is half there, and with room everything goes on. */
+static void a_full_disk_loses_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct stat status;
+    assert_int_equal(fixture_prepare(f, "uid-a", "gpu-1", NULL), 0);
+    assert_int_equal(stat(f->journal, &status), 0);
+    for (rlim_t room = 0; room < 300; room += 7) {
+        sandbox_limit_files((rlim_t)status.st_size + room);
+        int rc = fixture_prepare(f, "uid-b", "gpu-2", NULL);
+        sandbox_limit_files(RLIM_INFINITY);
+        assert_int_equal(rc == 0, tg_prepare_find(f->prepare, "uid-b") != NULL);
+        fixture_open(f);
+        assert_string_equal(f->report.damage, "");
+        assert_held_by(f, "uid-a", "gpu-1");
+        assert_int_equal(fixture_prepare(f, "uid-b", "gpu-2", NULL), 0);
+        assert_int_equal(tg_prepare_release(f->prepare, "uid-b", NULL), 0);
+        fixture_open(f);
+        assert_int_equal(f->report.claims, 1);
+        assert_int_equal(stat(f->journal, &status), 0);
+    }
+}
+
 static void the_journal_stays_short(void **state)
 {
     struct fixture *f = *state;
@@ -391,6 +414,7 @@ int main(void)
         WITH(a_prepare_that_failed_halfway_succeeds_when_repeated),
         WITH(an_unprepare_that_cannot_write_keeps_the_device_and_can_be_repeated),
         WITH(a_journal_that_cannot_be_written_is_made_whole_before_the_next_record),
+        WITH(a_full_disk_loses_nothing),
         WITH(the_journal_stays_short),
         WITH(devices_that_are_listed_again_are_found),
     };

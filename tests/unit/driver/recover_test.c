@@ -171,6 +171,67 @@ static void a_crash_during_recovery_is_recovered_from(void **state)
     }
 }
 
+static void after_a_clean_stop_nothing_is_left_to_do(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(run_until_crash(f, NULL), OPERATIONS);
+    fixture_open(f);
+    assert_int_equal(f->report.claims, 1);
+    assert_int_equal(f->report.completed + f->report.undone + f->report.finished, 0);
+    assert_int_equal(
+        f->report.regenerated + f->report.adopted + f->report.missing + f->report.orphans, 0);
+    assert_false(f->report.rebooted || f->report.torn);
+}
+
+/* Prepare, release, and a crash `steps` steps into the release. */
+static void crash_in_release(struct fixture *f, unsigned steps)
+{
+    struct tg_prepare_crash crash = {.after = 0};
+    f->options.crash = &crash;
+    fixture_open(f);
+    assert_int_equal(fixture_prepare(f, "uid-a", "gpu-0", NULL), 0);
+    crash.after = crash.steps + steps;
+    assert_int_equal(tg_prepare_release(f->prepare, "uid-a", NULL), -TG_UNAVAILABLE);
+    f->options.crash = NULL;
+}
+
+static void an_unprepare_that_was_begun_is_finished(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned steps = 1; steps <= 2; steps++) {
+        crash_in_release(f, steps);
+        fixture_open(f);
+        assert_int_equal(f->report.finished, 1);
+        assert_int_equal(f->report.claims, 0);
+        assert_int_equal(fixture_count_files(f), 0);
+    }
+}
+
+/* Prepare, and a crash `steps` steps into it. */
+static void crash_in_prepare(struct fixture *f, unsigned steps)
+{
+    struct tg_prepare_crash crash = {.after = 0};
+    f->options.crash = &crash;
+    fixture_open(f);
+    crash.after = crash.steps + steps;
+    assert_int_equal(fixture_prepare(f, "uid-a", "gpu-0", NULL), -TG_UNAVAILABLE);
+    f->options.crash = NULL;
+}
+
+static void
+a_prepare_that_got_as_far_as_its_document_is_completed_and_any_other_undone(void **state)
+{
+    struct fixture *f = *state;
+    crash_in_prepare(f, 1); /* the intent */
+    fixture_open(f);
+    assert_int_equal(f->report.undone, 1);
+    assert_int_equal(f->report.claims, 0);
+    crash_in_prepare(f, 2); /* the document */
+    fixture_open(f);
+    assert_int_equal(f->report.completed, 1);
+    assert_held_by(f, "uid-a", "gpu-0");
+}
+
 /* ---- a journal whose end is missing ---- */
 
 static void a_journal_that_lost_its_end_loses_no_claim(void **state)
@@ -415,6 +476,9 @@ int main(void)
         cmocka_unit_test(a_crash_after_any_step_loses_nothing_and_gives_nothing_twice),
         cmocka_unit_test(a_crash_after_any_step_and_a_reboot_lose_nothing),
         cmocka_unit_test(a_crash_during_recovery_is_recovered_from),
+        WITH(after_a_clean_stop_nothing_is_left_to_do),
+        WITH(an_unprepare_that_was_begun_is_finished),
+        WITH(a_prepare_that_got_as_far_as_its_document_is_completed_and_any_other_undone),
         WITH(a_journal_that_lost_its_end_loses_no_claim),
         WITH(half_a_last_record_and_a_reboot_lose_no_claim),
         WITH(a_damaged_journal_is_set_aside_reported_and_rebuilt),

@@ -4,8 +4,10 @@
 #define TG_TESTS_UNIT_DRIVER_SANDBOX_H
 
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/runtime/base/mem.h"
@@ -44,6 +46,19 @@ static inline void sandbox_free(struct sandbox *sandbox)
     sandbox_remove(sandbox->folder);
     free(sandbox->folder);
     free(sandbox);
+}
+
+/* From here on no file of this process grows beyond `bytes`: stands for a full disk, and a write
+ * that reaches it is cut there. RLIM_INFINITY ends it. */
+static inline void sandbox_limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+        abort();
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        abort();
 }
 
 #endif
