@@ -256,12 +256,20 @@ static void an_answer_that_is_no_claim_is_an_error(void **state)
     assert_non_null(strstr(bench->error[0], "claim ns/one: "));
 }
 
+static void on_idle(void *data)
+{
+    struct bench *bench = data;
+    bench->idle = true;
+}
+
 static void an_abandoned_prepare_does_not_hold_its_device_later(void **state)
 {
     struct bench *bench = *state;
     struct tg_claim_batch *batch = start(bench, true, 1, &one);
     tg_claims_abandon(batch);
     assert_true(bench->reads[0].cancelled);
+    tg_claims_when_idle(bench->claims, on_idle, bench);
+    assert_true(bench->idle);
     prepare_one(bench, &two, device_name(bench, 0));
     assert_string_equal(bench->error[0], "");
     assert_int_equal(bench->answered, 1);
@@ -292,12 +300,6 @@ static void unprepare_overtakes_a_prepare_that_still_reads_its_claim(void **stat
     assert_string_equal(bench->error[0], "");
     prepare_one(bench, &two, device_name(bench, 0));
     assert_string_equal(bench->error[0], "");
-}
-
-static void on_idle(void *data)
-{
-    struct bench *bench = data;
-    bench->idle = true;
 }
 
 static void idle_is_told_at_once_or_when_the_last_batch_ends(void **state)

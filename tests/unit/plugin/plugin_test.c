@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon as a whole, between an API server and a kubelet that the test plays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "api/kubelet/dra.h"
+#include "api/kubelet/registration.h"
+#include "kubelet-plugin/plugin.h"
+#include "tests/unit/plugin/api_server.h"
+#include "tests/unit/plugin/folder.h"
+#include "tests/unit/plugin/kubelet.h"
+
+#define UID "00000000-0000-4000-8000-000000000001"
+#define REQUEST "\x0a\x2f\x0a\x02ns\x12\x24" UID "\x1a\x03one"
+#define SLICES "/apis/resource.k8s.io/v1/resourceslices"
+
+struct bench {
+    struct test_folder folder;
+    char kubeconfig[96];
+    char service[160];
+    char registration[160];
+    struct tg_plugin_options options;
+    struct tg_loop *loop;
+    struct api_server api;
+    char *node;
+    char *claim;
+    struct tg_plugin *plugin;
+    int stopped;
+    struct tg_error error;
+};
+
+static void stopped(void *data, const struct tg_error *err)
+{
+    struct bench *bench = data;
+    bench->stopped++;
+    bench->error = err != NULL ? *err : TG_ERROR_INIT;
+}
+
+static int setup(void **state)
+{
+    struct bench *bench = tg_xcalloc(1, sizeof(*bench));
+    test_folder_init(&bench->folder);
+    bench->loop = tg_loop_new(false);
+    api_server_init(&bench->api, bench->loop);
+    bench->api.nodes = bench->node = api_node("node-uid", "5", "");
+    snprintf(bench->kubeconfig, sizeof(bench->kubeconfig), "%s/kubeconfig", bench->folder.root);
+    TG_AUTOFREE char *kubeconfig =
+        tg_xasprintf("apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+                     "clusters: [{name: c, cluster: {server: \"%s\"}}]\n"
+                     "users: [{name: u, user: {}}]\n"
+                     "contexts: [{name: c, context: {cluster: c, user: u}}]\n",
+                     bench->api.http.url);
+    test_folder_write(bench->kubeconfig, kubeconfig);
+    snprintf(bench->service, sizeof(bench->service), "%s/dra.sock", bench->folder.plugin);
+    snprintf(bench->registration, sizeof(bench->registration), "%s/" TEST_DRIVER "-reg.sock",
+             bench->folder.registry);
+    bench->options = (struct tg_plugin_options){
+        .node_name = TEST_NODE,
+        .kubeconfig = bench->kubeconfig,
+        .provider = "sim",
+        .inventory = bench->folder.inventory,
+        .driver_name = TEST_DRIVER,
+        .plugin_dir = bench->folder.plugin,
+        .registry_dir = bench->folder.registry,
+        .cdi_dir = bench->folder.cdi,
+        .boot_id_file = bench->folder.boot_id,
+        .health_addr = "",
+        .conflicting_resources = "nvidia.com/gpu",
+        .logging_format = "text",
+    };
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    tg_plugin_free(bench->plugin);
+    api_server_done(&bench->api);
+    tg_loop_free(bench->loop);
+    free(bench->node);
+    free(bench->claim);
+    test_folder_done(&bench->folder);
+    free(bench);
+    return 0;
+}
+
+static void start(struct bench *bench)
+{
+    struct tg_error err = TG_ERROR_INIT;
+    int rc = tg_plugin_new(bench->loop, &bench->options, stopped, bench, &bench->plugin, &err);
+    assert_string_equal(err.message, "");
+    assert_int_equal(rc, 0);
+}
+
+static void wait_for(struct bench *bench, const char *method, const char *path, size_t count)
+{
+    while (api_count(&bench->api, method, path) < count)
+        tg_loop_run_once(bench->loop, true);
+}
+
+static void wait_served(struct bench *bench)
+{
+    while (access(bench->registration, F_OK) != 0)
+        tg_loop_run_once(bench->loop, true);
+}
+
+/* The claim of REQUEST, allocated the first device that was published. */
+static void allocate(struct bench *bench)
+{
+    const char *slice = api_last(&bench->api, "POST", SLICES);
+    const char *name = strstr(slice, "\"devices\":[{\"name\":\"");
+    assert_non_null(name);
+    name += 20;
+    bench->api.claim = bench->claim = tg_xasprintf(
+        "{\"metadata\":{\"name\":\"one\",\"namespace\":\"ns\",\"uid\":\"" UID
+        "\"},\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":"
+        "\"" TEST_DRIVER "\",\"pool\":\"" TEST_NODE "\",\"device\":\"%.*s\"}]}}}}",
+        (int)strcspn(name, "\""), name);
+}
+
+static void a_claim_goes_from_slice_to_cdi_and_back(void **state)
+{
+    struct bench *bench = *state;
+    struct kubelet registrar, kubelet;
+    start(bench);
+    wait_served(bench);
+    wait_for(bench, "POST", SLICES, 1);
+    allocate(bench);
+
+    kubelet_init(&registrar, bench->loop, bench->registration);
+    struct client_call *call = kubelet_call(&registrar, TG_KUBELET_GET_INFO, NULL, 0);
+    assert_non_null(
+        memmem(call->body.data, call->body.len, bench->service, strlen(bench->service)));
+    kubelet_init(&kubelet, bench->loop, bench->service);
+    call = kubelet_call(&kubelet, TG_KUBELET_DRA_V1_PREPARE, REQUEST, sizeof(REQUEST) - 1);
+    assert_string_equal(call->grpc_status, "0");
+    assert_non_null(memmem(call->body.data, call->body.len, "claim=" UID, 42));
+    assert_int_equal(
+        api_count(&bench->api, "GET", "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/one"),
+        1);
+    call = kubelet_call(&kubelet, TG_KUBELET_DRA_V1_UNPREPARE, REQUEST, sizeof(REQUEST) - 1);
+    assert_string_equal(call->grpc_status, "0");
+    kubelet_done(&kubelet);
+    kubelet_done(&registrar);
+}
+
+static void slices_that_the_kubelet_wipes_are_posted_again(void **state)
+{
+    struct bench *bench = *state;
+    start(bench);
+    wait_for(bench, "POST", SLICES, 1);
+    while (bench->api.slice_watch == NULL)
+        tg_loop_run_once(bench->loop, true);
+    TG_AUTOFREE char *slice = api_stored(api_last(&bench->api, "POST", SLICES));
+    api_push(bench->api.slice_watch, "DELETED", slice);
+    wait_for(bench, "POST", SLICES, 2);
+}
+
+static void stopping_removes_the_sockets_and_leaves_the_slices(void **state)
+{
+    struct bench *bench = *state;
+    start(bench);
+    wait_served(bench);
+    wait_for(bench, "POST", SLICES, 1);
+    tg_plugin_stop(bench->plugin);
+    assert_int_equal(access(bench->registration, F_OK), -1);
+    assert_int_equal(access(bench->service, F_OK), 0);
+    while (bench->stopped == 0)
+        tg_loop_run_once(bench->loop, true);
+    assert_int_equal(bench->error.code, TG_OK);
+    tg_plugin_free(TG_TAKE(bench->plugin));
+    assert_int_equal(access(bench->service, F_OK), -1);
+    assert_int_equal(api_count(&bench->api, "DELETE", ""), 0);
+}
+
+static void stopping_waits_for_calls_and_the_second_time_it_does_not(void **state)
+{
+    struct bench *bench = *state;
+    struct kubelet kubelet;
+    start(bench);
+    wait_served(bench);
+    bench->api.hold = true;
+    kubelet_init(&kubelet, bench->loop, bench->service);
+    kubelet_start(&kubelet, TG_KUBELET_DRA_V1_PREPARE, REQUEST, sizeof(REQUEST) - 1);
+    while (api_count(&bench->api, "GET", "/resourceclaims/one") == 0)
+        kubelet_exchange(&kubelet);
+    tg_plugin_stop(bench->plugin);
+    kubelet_exchange(&kubelet);
+    assert_int_equal(bench->stopped, 0);
+    tg_plugin_stop(bench->plugin);
+    while (bench->stopped == 0)
+        tg_loop_run_once(bench->loop, true);
+    kubelet_done(&kubelet);
+}
+
+static void a_node_that_offers_the_cards_otherwise_gets_an_event_and_no_slices(void **state)
+{
+    struct bench *bench = *state;
+    free(bench->node);
+    bench->api.nodes = bench->node = api_node("node-uid", "5", "8");
+    start(bench);
+    wait_served(bench);
+    wait_for(bench, "POST", "/events", 1);
+    assert_non_null(strstr(api_last(&bench->api, "POST", "/events"), "DevicesNotPublished"));
+    assert_int_equal(api_count(&bench->api, "POST", SLICES), 0);
+}
+
+static void an_inventory_that_is_wrong_ends_the_program_with_the_reason(void **state)
+{
+    struct bench *bench = *state;
+    test_folder_write(bench->folder.inventory, "kind: Nonsense\n");
+    start(bench);
+    while (bench->stopped == 0)
+        tg_loop_run_once(bench->loop, true);
+    assert_int_equal(bench->error.code, TG_INVALID_ARGUMENT);
+    assert_non_null(strstr(bench->error.message, "inventory.yaml"));
+    assert_int_equal(access(bench->registration, F_OK), -1);
+}
+
+static void a_kubeconfig_that_is_not_there_is_told_at_once(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_error err = TG_ERROR_INIT;
+    bench->options.kubeconfig = "/no/such/kubeconfig";
+    assert_int_equal(
+        tg_plugin_new(bench->loop, &bench->options, stopped, bench, &bench->plugin, &err),
+        -TG_NOT_FOUND);
+    assert_non_null(strstr(err.message, "/no/such/kubeconfig"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_claim_goes_from_slice_to_cdi_and_back),
+        TEST(slices_that_the_kubelet_wipes_are_posted_again),
+        TEST(stopping_removes_the_sockets_and_leaves_the_slices),
+        TEST(stopping_waits_for_calls_and_the_second_time_it_does_not),
+        TEST(a_node_that_offers_the_cards_otherwise_gets_an_event_and_no_slices),
+        TEST(an_inventory_that_is_wrong_ends_the_program_with_the_reason),
+        TEST(a_kubeconfig_that_is_not_there_is_told_at_once),
+    };
+    return cmocka_run_group_tests_name("plugin", tests, NULL, NULL);
+}
