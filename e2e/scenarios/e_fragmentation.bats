@@ -13,6 +13,7 @@ setup() {
 }
 
 teardown() {
+    diagnose_failure
     # No kubelet ends the pods of a fake node.
     kn delete pods --all --grace-period=0 --force >/dev/null 2>&1
     scenario_teardown

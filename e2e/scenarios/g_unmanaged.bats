@@ -21,6 +21,7 @@ YAML
 }
 
 teardown() {
+    diagnose_failure
     # The kubelet asks the plugin to unprepare: it ends after the pods.
     kn delete pods --all --wait --timeout=60s >/dev/null
     "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" node-6.foreign || true

@@ -30,7 +30,7 @@ scenario_setup() {
 
 scenario_teardown() {
     local watch
-    [[ -n ${BATS_TEST_COMPLETED:-} ]] || diagnose
+    diagnose_failure
     for watch in "${WATCHES[@]}"; do
         kill "$watch" 2>/dev/null || true
     done
@@ -38,9 +38,12 @@ scenario_teardown() {
     k delete namespace "$NAMESPACE" --wait --timeout=60s >/dev/null
 }
 
-# diagnose: what one would look at after a failure.
-diagnose() {
+# diagnose_failure: if the scenario failed, what one would look at; once, so a scenario that clears things away on its
+# own calls it first.
+diagnose_failure() {
     local name
+    [[ -z ${BATS_TEST_COMPLETED:-} && -z ${DIAGNOSED:-} ]] || return 0
+    DIAGNOSED=yes
     echo "--- $NAMESPACE: objects"
     kn get pods,resourceclaims,gangs -o wide || true
     kn get pods,resourceclaims,gangs -o json | jq -c '.items[] | {kind, name: .metadata.name, gates: .spec.schedulingGates,
@@ -141,7 +144,10 @@ gate() {
     (($(tg_minor) >= 36)) || printf 'schedulingGates: [{name: %s}]' "$GATE"
 }
 
-# pod_spec TEMPLATE COMMAND [INDENT]: a pod that shows its devices and then runs COMMAND.
+# What a container does to show its devices.
+SHOW='echo "devices=$TANGRAM_DEVICES"'
+
+# pod_spec TEMPLATE COMMAND [INDENT]
 pod_spec() {
     sed "s/^/${3:-}/" <<YAML
 terminationGracePeriodSeconds: 0
@@ -150,7 +156,7 @@ containers:
 - name: main
   image: $IMAGE
   imagePullPolicy: Never
-  command: [sh, -c, 'echo "devices=\$TANGRAM_DEVICES"; $2']
+  command: [sh, -c, '$2']
   resources: {requests: {cpu: 10m, memory: 16Mi}, claims: [{name: gpus}]}
 resourceClaims:
 - {name: gpus, resourceClaimTemplateName: $1}
@@ -166,7 +172,7 @@ kind: Pod
 metadata: {name: $1}
 spec:
   restartPolicy: Never
-$(pod_spec "$2" 'exec tail -f /dev/null' "  ")
+$(pod_spec "$2" "$SHOW; exec tail -f /dev/null" "  ")
 ${3:-}
 YAML
 }
@@ -186,7 +192,7 @@ spec:
     metadata: {labels: {job: $1}}
     spec:
       restartPolicy: Never
-$(pod_spec "$2" 'mkfifo /tmp/end && read -r word </tmp/end' "      ")
+$(pod_spec "$2" "mkfifo /tmp/end && $SHOW && read -r word </tmp/end" "      ")
 YAML
 }
 
@@ -204,6 +210,13 @@ claim_of() { kn get pod "$1" -o jsonpath='{.status.resourceClaimStatuses[0].reso
 
 # allocated CLAIM: the devices of its allocation, one a line.
 allocated() { kn get resourceclaim "$1" -o json | jq -r '.status.allocation.devices.results[].device' | sort; }
+
+# writes: what our programs have written in the scenario's namespace: a count and JSON for each kind of write.
+writes() {
+    jq -c --arg namespace "$NAMESPACE" 'select(.objectRef.namespace == $namespace) |
+        {resource: ([.objectRef.resource, .objectRef.subresource // empty] | join("/")), verb, code: .responseStatus.code}' \
+        "$TG_DIR/log/audit.log" | sort | uniq -c
+}
 
 node_of() { kn get pod "$1" -o jsonpath='{.spec.nodeName}'; }
 

@@ -12,8 +12,23 @@ tg_etcd_start() {
     tg_process_wait etcd 30 curl -fsS "$TG_ETCD_URL/health"
 }
 
+# apiserver_write_audit_policy FILE: every write of our own programs, and nothing else, is kept in log/audit.log.
+apiserver_write_audit_policy() {
+    cat >"$1" <<'YAML'
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  userGroups: ["system:serviceaccounts:tangram-system"]
+  verbs: [create, update, patch, delete]
+- level: None
+YAML
+}
+
 tg_apiserver_start() {
     local pki=$TG_DIR/pki
+    apiserver_write_audit_policy "$TG_DIR/config/audit.yaml"
     tg_process_start apiserver kube-apiserver \
         --etcd-servers="$TG_ETCD_URL" \
         --bind-address="$TG_API_ADDRESS" --secure-port=443 --advertise-address="$TG_API_ADDRESS" \
@@ -26,6 +41,7 @@ tg_apiserver_start() {
         --service-account-signing-key-file="$pki/service-account.key" \
         --service-cluster-ip-range="$TG_SERVICE_RANGE" --endpoint-reconciler-type=none \
         --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true \
+        --audit-policy-file="$TG_DIR/config/audit.yaml" --audit-log-path="$TG_DIR/log/audit.log" \
         --profiling=false "${TG_APISERVER_FLAGS[@]}"
     tg_process_wait apiserver 60 tg_admin get --raw=/readyz
 }
