@@ -4,6 +4,13 @@
 #ifndef TG_TEST_PLUGIN_FOLDER_H
 #define TG_TEST_PLUGIN_FOLDER_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,13 @@
 #ifndef TG_TEST_PLUGIN_KUBELET_H
 #define TG_TEST_PLUGIN_KUBELET_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
