@@ -145,12 +145,13 @@ gate() {
 }
 
 # What a container does to show its devices.
+# shellcheck disable=SC2016 # its shell expands it
 SHOW='echo "devices=$TANGRAM_DEVICES"'
 
 # pod_spec TEMPLATE COMMAND [INDENT]
 pod_spec() {
     sed "s/^/${3:-}/" <<YAML
-terminationGracePeriodSeconds: 0
+terminationGracePeriodSeconds: 1
 $(gate)
 containers:
 - name: main
