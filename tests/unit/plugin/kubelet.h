@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "api/runtime/loop/loop.h"
 #include "tests/unit/grpc/client.h"
