@@ -217,7 +217,12 @@ slice_as() { slice "$2" "$3" "$4" "$5" | write "$1" "${@:6}"; }
     refused tangram-slices 'bound to node policy-b' \
         k "--kubeconfig=$BATS_TEST_TMPDIR/plugin-b" delete resourceslice "$ours"
     slice_as replace "$ours" gpu.tangram.dev policy-a example.com/b "${bound[@]}"
-    k "${NODE_ACCOUNT[@]}" delete resourceslice "$ours"
+    # So the kubelet does at every start.
+    wipe() { k "${@:2}" delete --raw "/apis/resource.k8s.io/v1/resourceslices?fieldSelector=spec.nodeName=$1"; }
+    refused tangram-slices 'may not write this ResourceSlice' wipe policy-a "${USER[@]}"
+    wipe policy-a "${NODE_ACCOUNT[@]}"
+    run k get resourceslice "$ours"
+    [[ $status -ne 0 && $output == *NotFound* ]]
     slice_as create "$ours" gpu.tangram.dev policy-a '' "${bound[@]}"
     k "${bound[@]}" delete resourceslice "$ours"
 }

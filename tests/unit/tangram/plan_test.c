@@ -46,6 +46,9 @@ static void driver_and_pool_stand_only_where_they_differ(void **state)
     assert_string_equal(tg_plan_result_pool(member, &results[0]), "n");
     assert_string_equal(tg_plan_result_driver(plan, &results[1]), "e");
     assert_string_equal(tg_plan_result_pool(member, &results[1]), "q");
+    const struct tg_plan_result pool_only = {.pool = "q"};
+    assert_string_equal(tg_plan_result_driver(plan, &pool_only), "d");
+    assert_string_equal(tg_plan_result_pool(member, &pool_only), "q");
 }
 
 static void a_shrunken_plan_is_valid(void **state)
