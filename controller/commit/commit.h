@@ -11,8 +11,8 @@
 
 #include "api/runtime/base/arena.h"
 #include "api/tangram/plan.h"
-#include "api/tangram/plan_marker.h"
 #include "controller/core/gang/place.h"
+#include "controller/gather/grant.h"
 #include "controller/gather/unit.h"
 
 enum tg_write_kind {
@@ -104,12 +104,6 @@ int tg_commit_record(const struct tg_unit *unit, struct tg_arena *arena, const s
 /* The UID that markers of this unit carry: of the Gang (NULL if there is none), of the pod, or ""
  * for a claim. */
 const char *tg_unit_marker_uid(const struct tg_unit *unit);
-/* Whose allocation it is: fills the marker; false if there is no allocation or it is not ours. */
-bool tg_claim_marker(const struct tg_resource_claim *claim, struct tg_arena *arena,
-                     struct tg_plan_marker *ret);
-bool tg_claim_allocated(const struct tg_resource_claim *claim);
-/* The one node of an allocation's nodeSelector, or NULL. */
-const char *tg_claim_node(const struct tg_resource_claim *claim);
 
 /* A plan as compact JSON and back (pod annotation; plans on their way to the API). */
 char *tg_plan_encode(const struct tg_plan *plan, struct tg_arena *arena);

@@ -12,6 +12,7 @@
 /* Where an open plan stands. */
 struct progress {
     size_t planned, alive, gated, bound, finished, lost; /* members */
+    size_t released; /* there, not finished, without our gate: even if being deleted */
     size_t open, written, foreign, gone; /* claims of members that are neither finished nor lost */
     bool shrunk;                         /* the plan lists no claims any more */
     const char *lost_pod, *bad_claim;
@@ -23,6 +24,7 @@ static void count_member(const struct tg_deciding *d, const struct tg_plan_membe
     struct tg_plan_pod state = tg_plan_pod_state(d->in->view, d->in->unit->namespace_, member);
 
     p->planned++;
+    p->released += state.pod != NULL && !state.finished && !state.gated;
     if (state.pod == NULL || (state.deleting && !state.finished)) {
         p->lost++;
         p->lost_pod = member->pod;
@@ -65,15 +67,17 @@ static const char *phase_of(const struct tg_unit *unit)
     return unit->gang->status == NULL ? NULL : unit->gang->status->phase;
 }
 
-/* Has a gate of the gang been removed? A member that stands un-gated proves it; one that is gone
- * may have been, once the record said that all claims are allocated. */
+/* Has a gate of the gang been removed? A member that stands un-gated proves it, and one that is
+ * finished or a plan that has shrunk once the record said that all claims are allocated. A member
+ * that is gone proves nothing. While all others are gated they are better taken back than started
+ * without it: nothing of theirs runs, and its own claim is cleared only when its pod is gone. */
 static bool past_the_gate(const struct tg_unit *unit, const struct progress *p)
 {
     const char *phase = phase_of(unit);
     bool recorded = tg_streq(phase, TG_PHASE_ALLOCATED) || tg_streq(phase, TG_PHASE_RUNNING) ||
                     tg_streq(phase, TG_PHASE_DEGRADED);
 
-    return p->alive > p->gated || (recorded && (p->finished > 0 || p->lost > 0 || p->shrunk));
+    return p->released > 0 || (recorded && (p->finished > 0 || p->shrunk));
 }
 
 /* --- before the first gate ------------------------------------------------------------------- */
@@ -212,6 +216,9 @@ static int decide_after(struct tg_deciding *d, const struct tg_plan *plan, const
     if (p->alive == 0)
         return close_plan(d, p);
     if (p->open + p->foreign + p->gone > 0)
+        return decide_degraded(d, p);
+    /* Of those that were released none will stay: when they are gone the rest is taken back. */
+    if (p->lost > 0 && p->alive == p->gated && p->finished == 0 && !p->shrunk)
         return decide_degraded(d, p);
     if (p->gated > 0)
         return release_gates(d, plan);

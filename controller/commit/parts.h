@@ -49,7 +49,8 @@ enum tg_claim_state tg_plan_claim_state(const struct tg_deciding *d,
                                         const struct tg_plan_claim *planned,
                                         const struct tg_resource_claim **ret);
 
-/* Nobody for whom it is reserved has been un-gated: the allocation may still be taken back. */
+/* Nobody for whom it is reserved can have started (gated, or another of its claims is open): the
+ * allocation may still be taken back. */
 bool tg_claim_before_gate(const struct tg_view *view, const struct tg_resource_claim *claim);
 
 enum tg_plan_verdict { TG_PLAN_STANDS, TG_PLAN_STALLS, TG_PLAN_BROKEN };

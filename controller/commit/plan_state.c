@@ -34,42 +34,21 @@ struct tg_plan_pod tg_plan_pod_state(const struct tg_view *view, const char *nam
                                 .deleting = pod->metadata->deletion_timestamp != NULL};
 }
 
-bool tg_claim_allocated(const struct tg_resource_claim *claim)
+/* The scheduler binds no pod of which a claim is not allocated, and no managed claim is allocated
+ * by it. */
+static bool cannot_start(const struct tg_view *view, const struct tg_pod *pod)
 {
-    return claim->status != NULL && claim->status->allocation != NULL;
-}
+    if (tg_pod_has_gate(pod, TG_GATE))
+        return true;
+    for (size_t i = 0; pod->spec->node_name == NULL && i < pod->spec->resource_claims.n; i++) {
+        const struct tg_resource_claim *claim =
+            tg_view_claim(view, pod->metadata->namespace_,
+                          tg_pod_claim_object(pod, &pod->spec->resource_claims.items[i]));
 
-bool tg_claim_marker(const struct tg_resource_claim *claim, struct tg_arena *arena,
-                     struct tg_plan_marker *ret)
-{
-    const struct tg_allocation_devices *devices =
-        tg_claim_allocated(claim) ? claim->status->allocation->devices : NULL;
-
-    for (size_t i = 0; devices != NULL && i < devices->config.n; i++) {
-        const struct tg_opaque_config *opaque = devices->config.items[i].opaque;
-
-        if (opaque != NULL && tg_streq(opaque->driver, TG_MARKER_DRIVER) &&
-            opaque->parameters != NULL &&
-            tg_plan_marker_decode(opaque->parameters, strlen(opaque->parameters), arena, ret,
-                                  NULL) == 0)
+        if (claim == NULL || !tg_claim_allocated(claim))
             return true;
     }
     return false;
-}
-
-const char *tg_claim_node(const struct tg_resource_claim *claim)
-{
-    const struct tg_node_selector *selector =
-        tg_claim_allocated(claim) ? claim->status->allocation->node_selector : NULL;
-    const struct tg_selector_requirement *field;
-
-    if (selector == NULL || selector->terms.n != 1 || selector->terms.items[0].match_fields.n != 1)
-        return NULL;
-    field = &selector->terms.items[0].match_fields.items[0];
-    if (!tg_streq(field->key, "metadata.name") || !tg_streq(field->operator_, "In") ||
-        field->values.n != 1)
-        return NULL;
-    return field->values.items[0];
 }
 
 bool tg_claim_before_gate(const struct tg_view *view, const struct tg_resource_claim *claim)
@@ -80,8 +59,7 @@ bool tg_claim_before_gate(const struct tg_view *view, const struct tg_resource_c
         const struct tg_consumer_reference *user = &status->reserved_for.items[i];
         const struct tg_pod *pod = tg_view_pod(view, claim->metadata->namespace_, user->name);
 
-        if (pod != NULL && tg_streq(pod->metadata->uid, user->uid) &&
-            !tg_pod_has_gate(pod, TG_GATE))
+        if (pod != NULL && tg_streq(pod->metadata->uid, user->uid) && !cannot_start(view, pod))
             return false;
     }
     return true;

@@ -36,6 +36,20 @@ static bool has_open_claim(const struct tg_deciding *d, const struct tg_plan *pl
     return false;
 }
 
+/* A claim of the pod that somebody else has allocated or, once all of the plan is written, one
+ * beside the plan (shared with other pods) that is not allocated any more. */
+static const struct tg_resource_claim *foreign_claim(const struct tg_deciding *d, bool open_too)
+{
+    const struct tg_unit_member *member = &d->in->unit->members[0];
+    struct tg_plan_marker marker;
+
+    for (size_t i = 0; i < member->n_claims; i++)
+        if ((open_too || tg_claim_allocated(member->claims[i])) &&
+            !tg_claim_marker(member->claims[i], d->arena, &marker))
+            return member->claims[i];
+    return NULL;
+}
+
 static int decide_open(struct tg_deciding *d, const struct tg_plan *plan)
 {
     const struct tg_pod *pod = d->in->unit->members[0].pod;
@@ -54,12 +68,15 @@ static int decide_open(struct tg_deciding *d, const struct tg_plan *plan)
     }
     if (has_open_claim(d, plan))
         return tg_write_open_claims(d, plan);
+    if (foreign_claim(d, true) != NULL)
+        return roll_back(d, "a claim beside the plan is not allocated any more");
     return tg_write_release_pod(d, pod, plan->members.items[0].node, true);
 }
 
 static int decide_without_plan(struct tg_deciding *d)
 {
     const struct tg_unit_member *member = &d->in->unit->members[0];
+    const struct tg_resource_claim *foreign;
     struct tg_plan_marker marker;
     size_t open = 0;
     bool marked = false;
@@ -79,6 +96,15 @@ static int decide_without_plan(struct tg_deciding *d)
         return tg_decide_wait(d, NULL, "NamespaceTerminating", "The namespace is terminating.");
     if (d->in->unit->problem.reason != NULL)
         return tg_decide_problem(d, NULL);
+    foreign = foreign_claim(d, false);
+    if (foreign != NULL) {
+        d->out->warning = true;
+        d->out->about = foreign;
+        return tg_decide_wait(
+            d, NULL, "AllocatedElsewhere",
+            "claim %s of pod %s was allocated by somebody else: it must be released first.",
+            foreign->metadata->name, member->pod->metadata->name);
+    }
     if (member->wait != NULL)
         return tg_decide_wait(d, NULL, "Gathering", "pod %s waits: %s.",
                               member->pod->metadata->name, member->wait);

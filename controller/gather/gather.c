@@ -9,6 +9,7 @@
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "controller/core/gang/place.h"
+#include "controller/gather/grant.h"
 #include "controller/gather/source.h"
 
 /* A unit while members are still being added. */
@@ -123,6 +124,7 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
     const struct tg_resource_claim *claim =
         tg_view_claim(g->view, pod->metadata->namespace_, tg_pod_claim_object(pod, entry));
     struct tg_error why = TG_ERROR_INIT;
+    struct tg_plan_marker marker;
     bool managed = false;
 
     if (claim == NULL || (entry->resource_claim_name == NULL && !owned_by(claim, pod))) {
@@ -134,7 +136,8 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
                        g->instance, claim, &managed, &why) < 0 &&
         managed && note_error(g, &s->problem, &why, claim) < 0)
         return out_of_memory(g);
-    if (managed)
+    /* What we have allocated stays ours to finish, whatever its class has become. */
+    if (managed || tg_claim_marker(claim, g->arena, &marker))
         s->member.claims[s->member.n_claims++] = claim;
     return 0;
 }
@@ -157,7 +160,7 @@ static int see_pod(struct gathering *g, const struct tg_pod *pod, struct sightin
     }
     if (s->missing)
         s->member.wait = "its claims are not created yet";
-    else if (s->member.gated && pod->spec->scheduling_gates.n > 1)
+    else if (pod->spec->scheduling_gates.n > (s->member.gated ? 1 : 0))
         s->member.wait = "another scheduling gate than tangram.dev/gang is still on it";
     if (s->member.n_claims > 0 && tg_pod_check(pod, &why) < 0)
         return note_error(g, &s->problem, &why, NULL);
@@ -197,20 +200,27 @@ static int join_gang(struct gathering *g, struct sighting *s,
     return 0;
 }
 
+/* The record of an implicit gang stands on the pod. */
+static bool has_record(const struct tg_pod *pod)
+{
+    return tg_meta_annotation(pod->metadata, TG_ANNOTATION_PLAN) != NULL;
+}
+
 static int join_alone(struct gathering *g, struct sighting *s)
 {
     const struct tg_pod *pod = s->member.pod;
-    bool several = s->member.n_claims > 1 || s->problem.reason != NULL;
-    const struct tg_object_meta *meta = several ? pod->metadata : s->member.claims[0]->metadata;
+    /* With a record it stays an implicit gang, also when its claims go one by one. */
+    bool alone = s->member.n_claims == 1 && !has_record(pod);
+    const struct tg_object_meta *meta = alone ? s->member.claims[0]->metadata : pod->metadata;
     struct builder *builder;
     int r;
 
     /* Bound pods hold what they have; a pod whose other claims are still to come would change its
      * kind. */
-    if (pod->spec->node_name != NULL || (s->missing && s->problem.reason == NULL))
+    if (pod->spec->node_name != NULL ||
+        (s->missing && s->problem.reason == NULL && !has_record(pod)))
         return 0;
-    r = builder_get(g, several ? TG_UNIT_POD : TG_UNIT_CLAIM, meta->namespace_, meta->name,
-                    &builder);
+    r = builder_get(g, alone ? TG_UNIT_CLAIM : TG_UNIT_POD, meta->namespace_, meta->name, &builder);
     if (r < 0)
         return r;
     if (s->problem.reason != NULL)
@@ -229,7 +239,7 @@ static int gather_pod(struct gathering *g, const struct tg_pod *pod)
         pod->metadata->deletion_timestamp != NULL)
         return 0;
     r = see_pod(g, pod, &s);
-    if (r < 0 || s.member.n_claims == 0)
+    if (r < 0 || (s.member.n_claims == 0 && !has_record(pod)))
         return r;
     r = tg_membership_of(pod, s.all, s.n_all, g->arena, &membership, g->err);
     if (r < 0)
