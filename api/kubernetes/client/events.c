@@ -49,7 +49,8 @@ struct slot {
     bool waiting;
     char *next_message; /* what waits: this as a new event, or NULL: a higher count */
     int64_t next_count; /* occurrences that were not written */
-    int64_t due;
+    int64_t written_at; /* when the API took the last write */
+    int64_t not_before; /* after a failure */
     unsigned tries;
     uint64_t used; /* ticks of the recorder, to find the one that was not used for longest */
 
@@ -187,7 +188,7 @@ static struct slot *find_slot(struct tg_events *events, const struct tg_kind *ki
         slot->type = tg_xstrdup(type);
         slot->reason = tg_xstrdup(reason);
         slot->key = TG_TAKE(key);
-        slot->due = INT64_MIN;
+        slot->first_at = slot->written_at = slot->not_before = INT64_MIN / 2;
         tg_map_set(events->slots, slot->key, slot);
     }
     slot->used = ++events->ticks;
@@ -303,6 +304,14 @@ static void send_slot(struct tg_events *events, struct slot *slot)
     slot->request = tg_kube_send(events->client, &call);
 }
 
+static int64_t due_of(const struct slot *slot)
+{
+    bool news = slot->next_message != NULL || !slot->exists;
+    int64_t due = news ? slot->first_at + pause_of_news : slot->written_at + pause_of_counts;
+
+    return due > slot->not_before ? due : slot->not_before;
+}
+
 /* Writes what is due and sleeps until the next is. */
 void tg_events_pump(struct tg_events *events)
 {
@@ -311,12 +320,12 @@ void tg_events_pump(struct tg_events *events)
 
     for (size_t i = 0; i < events->waiting && events->in_flight < MAX_IN_FLIGHT;) {
         struct slot *slot = events->queue[i];
-        if (slot->request == NULL && slot->due <= now) {
+        if (slot->request == NULL && due_of(slot) <= now) {
             send_slot(events, slot); /* removes it from the queue */
             continue;
         }
-        if (slot->request == NULL && slot->due < next)
-            next = slot->due;
+        if (slot->request == NULL && due_of(slot) < next)
+            next = due_of(slot);
         i++;
     }
     /* With all places taken the next answer comes back here. */
@@ -339,11 +348,11 @@ static void on_failed(struct slot *slot, const struct tg_error *error)
     if ((!gone && !error->retry) || ++slot->tries >= MAX_TRIES) {
         events->counters.dropped++;
         slot->tries = 0;
-        slot->due = now_of(events) + pause_after_failure;
+        slot->not_before = now_of(events) + pause_after_failure;
         return;
     }
     slot->next_count += unwritten;
-    slot->due = now_of(events) + (gone ? 0 : pause_after_failure);
+    slot->not_before = now_of(events) + (gone ? 0 : pause_after_failure);
     add_to_queue(events, slot);
 }
 
@@ -360,7 +369,7 @@ static void on_written(void *data, const struct tg_kube_result *result)
         slot->count = slot->sent_count;
         slot->exists = true;
         slot->tries = 0;
-        slot->due = now_of(events) + (slot->next_message != NULL ? pause_of_news : pause_of_counts);
+        slot->written_at = now_of(events);
         events->counters.written++;
     }
     tg_events_pump(events);
@@ -418,9 +427,6 @@ void tg_events_record(struct tg_events *events, const struct tg_kind *kind,
     } else {
         set_string(&slot->next_message, TG_TAKE(text));
         slot->next_count = 1;
-        /* News wait for the shorter pause only. */
-        if (slot->first_at + pause_of_news < slot->due && slot->tries == 0)
-            slot->due = slot->first_at + pause_of_news;
     }
     add_to_queue(events, slot);
     tg_events_pump(events);

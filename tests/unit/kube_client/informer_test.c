@@ -93,7 +93,7 @@ static void expect_log(struct watched *w, const char *text)
 
 #define NODE(name, uid, version)                                                                   \
     "{\"metadata\":{\"name\":\"" name "\",\"uid\":\"" uid "\",\"resourceVersion\":\"" version "\"" \
-                                                                                              "}}"
+    "}}"
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
 #define LIST(version, more, items)                                                                 \
     "{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" more    \
@@ -101,7 +101,7 @@ static void expect_log(struct watched *w, const char *text)
 #define LIST_PATH "/api/v1/nodes?limit=500"
 #define WATCH_PATH(version)                                                                        \
     "/api/v1/nodes?watch=1&allowWatchBookmarks=true&resourceVersion=" version "&timeoutSeconds="   \
-                                                                              "300"
+    "300"
 #define STATUS(code, reason)                                                                       \
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"because\",\"reason\":\"" reason     \
     "\",\"code\":" #code "}"
