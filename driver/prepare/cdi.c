@@ -17,6 +17,7 @@
 #define ANNOTATION "tangram.dev/claim"
 #define SUFFIX ".json"
 #define DOCUMENT_MODE 0644
+#define NAME_BYTES_MAX 512  /* four names of at most 63 bytes each */
 #define DOCUMENTS_MAX 65536 /* of ours in the folder; a node has far fewer claims */
 
 /* A vendor must begin with a letter, a driver name need not. */
@@ -30,84 +31,104 @@ static char *path_of(const struct tg_cdi *cdi, const char *uid)
     return tg_xasprintf("%s/k8s.%s-claim_%s" SUFFIX, cdi->folder, cdi->driver, uid);
 }
 
-const char *tg_cdi_id(const struct tg_cdi *cdi, const char *uid, const char *request,
-                      struct tg_arena *arena)
+/* Labels have no "_": no two results have the same name. */
+static int format_name(const char *uid, const struct tg_claim_device *device, struct tg_buf *out)
 {
-    return tg_arena_printf(arena, "k8s.%s/claim=%s-%s", cdi->driver, uid, request);
+    (void)tg_buf_printf(out, "%s_%s_%s", uid, device->request, device->device);
+    if (device->share_id != NULL)
+        (void)tg_buf_printf(out, "_%s", device->share_id);
+    return out->failed ? -1 : 0;
+}
+
+const char *tg_cdi_id(const struct tg_cdi *cdi, const char *uid,
+                      const struct tg_claim_device *device, struct tg_arena *arena)
+{
+    TG_AUTOBUF struct tg_buf name = TG_BUF_INIT(NAME_BYTES_MAX);
+    if (format_name(uid, device, &name) != 0)
+        return NULL;
+    return tg_arena_printf(arena, "k8s.%s/claim=%s", cdi->driver, tg_buf_str(&name));
 }
 
 /* ---- writing ---- */
 
-/* True if a result before `i` has the same request (and the same device, if `device`). */
-static bool seen_before(const struct tg_claim_record *claim, size_t i, bool device)
+static const struct tg_provider_device *find_device(const struct tg_device_set *set,
+                                                    const struct tg_claim_device *wanted,
+                                                    struct tg_error *err)
 {
-    const struct tg_claim_device *items = claim->devices.items;
-    for (size_t j = 0; j < i; j++) {
-        if (tg_streq(items[j].request, items[i].request) &&
-            (!device || tg_streq(items[j].device, items[i].device)))
-            return true;
+    const struct tg_provider_device *device = tg_device_set_find(set, wanted->device);
+    if (device == NULL) {
+        (void)tg_error_set(err, TG_NOT_FOUND, "device %s of request %s is not on this node",
+                           wanted->device, wanted->request);
+        if (err != NULL)
+            err->retry = true;
     }
-    return false;
+    return device;
 }
 
 static void add_joined(struct tg_buf *list, const char *value)
 {
-    if (list->len > 0)
-        (void)tg_buf_append_char(list, ',');
+    (void)tg_buf_append_char(list, list->len == 0 ? '=' : ',');
     (void)tg_buf_append_str(list, value);
 }
 
-static void write_env(struct tg_json_writer *w, const char *name, const struct tg_buf *value)
+/* "NAME=a,b": names or UUIDs of the devices of a request, each device once, in the order of the
+ * results. */
+static int write_list(struct tg_json_writer *w, const char *name, bool uuids,
+                      const struct tg_claim_record *claim, const char *request,
+                      const struct tg_device_set *set, struct tg_error *err)
 {
-    TG_AUTOBUF struct tg_buf text = TG_BUF_INIT(TG_CDI_BYTES_MAX);
-    (void)tg_buf_printf(&text, "%s=%s", name, tg_buf_str(value));
-    tg_jw_string(w, tg_buf_str(&text));
-}
-
-/* The environment of the request of result `first`. */
-static int write_request_env(struct tg_json_writer *w, const struct tg_claim_record *claim,
-                             size_t first, const struct tg_device_set *set, struct tg_error *err)
-{
-    TG_AUTOBUF struct tg_buf names = TG_BUF_INIT(TG_CDI_BYTES_MAX);
-    TG_AUTOBUF struct tg_buf uuids = TG_BUF_INIT(TG_CDI_BYTES_MAX);
-    for (size_t i = first; i < claim->devices.n; i++) {
+    TG_AUTOBUF struct tg_buf list = TG_BUF_INIT(TG_CDI_BYTES_MAX);
+    TG_AUTOBUF struct tg_buf line = TG_BUF_INIT(TG_CDI_BYTES_MAX);
+    const struct tg_provider_device *listed[TG_RESULTS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < claim->devices.n; i++) {
         const struct tg_claim_device *one = &claim->devices.items[i];
-        if (!tg_streq(one->request, claim->devices.items[first].request) ||
-            seen_before(claim, i, true))
+        if (!tg_streq(one->request, request))
             continue;
-        const struct tg_provider_device *device = tg_device_set_find(set, one->device);
-        if (device == NULL) {
-            int rc = tg_error_set(err, TG_NOT_FOUND,
-                                  "device %s of request %s is not on this node (any more)",
-                                  one->device, one->request);
-            if (err != NULL)
-                err->retry = true;
-            return rc;
-        }
-        add_joined(&names, device->device.name);
-        add_joined(&uuids, device->uuid);
-        for (size_t e = 0; e < device->env.n; e++)
-            tg_jw_string(w, device->env.items[e]);
+        const struct tg_provider_device *device = find_device(set, one, err);
+        if (device == NULL)
+            return -TG_NOT_FOUND;
+        size_t before = 0;
+        while (before < n && listed[before] != device)
+            before++;
+        if (before < n)
+            continue; /* another share of it */
+        listed[n++] = device;
+        add_joined(&list, uuids ? device->uuid : device->device.name);
     }
-    write_env(w, "TANGRAM_DEVICES", &names);
-    write_env(w, "TANGRAM_DEVICE_UUIDS", &uuids);
+    (void)tg_buf_printf(&line, "%s%s", name, tg_buf_str(&list));
+    tg_jw_string(w, tg_buf_str(&line));
     return 0;
 }
 
-static int write_requests(struct tg_json_writer *w, const struct tg_claim_record *claim,
-                          const struct tg_device_set *set, struct tg_error *err)
+static int write_env(struct tg_json_writer *w, const struct tg_claim_record *claim,
+                     const struct tg_claim_device *one, const struct tg_device_set *set,
+                     struct tg_error *err)
+{
+    const struct tg_provider_device *device = find_device(set, one, err);
+    if (device == NULL)
+        return -TG_NOT_FOUND;
+    for (size_t i = 0; i < device->env.n; i++)
+        tg_jw_string(w, device->env.items[i]);
+    int rc = write_list(w, "TANGRAM_DEVICES", false, claim, one->request, set, err);
+    if (rc == 0)
+        rc = write_list(w, "TANGRAM_DEVICE_UUIDS", true, claim, one->request, set, err);
+    return rc;
+}
+
+static int write_devices(struct tg_json_writer *w, const struct tg_claim_record *claim,
+                         const struct tg_device_set *set, struct tg_error *err)
 {
     for (size_t i = 0; i < claim->devices.n; i++) {
-        if (seen_before(claim, i, false))
-            continue;
-        TG_AUTOFREE char *name = tg_xasprintf("%s-%s", claim->uid, claim->devices.items[i].request);
+        TG_AUTOBUF struct tg_buf name = TG_BUF_INIT(NAME_BYTES_MAX);
+        (void)format_name(claim->uid, &claim->devices.items[i], &name);
         tg_jw_begin_object(w);
-        tg_jw_kv_string(w, "name", name);
+        tg_jw_kv_string(w, "name", tg_buf_str(&name));
         tg_jw_key(w, "containerEdits");
         tg_jw_begin_object(w);
         tg_jw_key(w, "env");
         tg_jw_begin_array(w);
-        int rc = write_request_env(w, claim, i, set, err);
+        int rc = write_env(w, claim, &claim->devices.items[i], set, err);
         if (rc < 0)
             return rc;
         tg_jw_end_array(w);
@@ -136,7 +157,7 @@ int tg_cdi_render(const struct tg_cdi *cdi, const struct tg_claim_record *claim,
     tg_jw_end_object(&w);
     tg_jw_key(&w, "devices");
     tg_jw_begin_array(&w);
-    rc = write_requests(&w, claim, set, err);
+    rc = write_devices(&w, claim, set, err);
     if (rc < 0)
         return rc;
     tg_jw_end_array(&w);

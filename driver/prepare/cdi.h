@@ -3,13 +3,19 @@
  * CDI documents: one file a prepared claim, `<folder>/k8s.<driver>-claim_<uid>.json`, kind
  * `k8s.<driver>/claim`.
  *
- * In it one CDI device a request, `<uid>-<request>`; the kubelet passes those of the requests that
- * a container uses. Of one name the last value wins when a container gets several CDI devices, so:
- *   TANGRAM_DEVICES, TANGRAM_DEVICE_UUIDS   the devices of the request, comma-separated in the
- * order of the results; exact for a container that uses one request what the provider wants for a
- * device    under names that are that device's own; complete for every container An annotation
- * carries the claim's record, so that a lost journal is rebuilt from the documents. Version 0.6.0
- * is the lowest that knows annotations.
+ * In it one CDI device a result, `<uid>_<request>_<device>` (and `_<share id>`), each with a name
+ * of its own: the kubelet reports health by that name, and a pod status in which a name is there
+ * twice is refused. The kubelet passes those of the requests that a container uses. Of one variable
+ * the last value wins when a container gets several CDI devices, so:
+ *
+ *   TANGRAM_DEVICES        all devices of the request, comma-separated in the order of the results,
+ *   TANGRAM_DEVICE_UUIDS   and the same in each of its CDI devices: exact for a container that uses
+ *                          one request
+ *   what the provider      under names that are that device's own: complete for every container
+ *   wants for a device
+ *
+ * An annotation carries the claim's record, so that a lost journal is rebuilt from the documents.
+ * Version 0.6.0 is the lowest that knows annotations.
  */
 #ifndef TG_DRIVER_PREPARE_CDI_H
 #define TG_DRIVER_PREPARE_CDI_H
@@ -28,9 +34,9 @@ struct tg_cdi {
     struct tg_prepare_crash *crash;
 };
 
-/* "k8s.<driver>/claim=<uid>-<request>" in the arena; NULL when it is exhausted. */
-const char *tg_cdi_id(const struct tg_cdi *cdi, const char *uid, const char *request,
-                      struct tg_arena *arena);
+/* "k8s.<driver>/claim=<uid>_<request>_<device>" in the arena; NULL when it is exhausted. */
+const char *tg_cdi_id(const struct tg_cdi *cdi, const char *uid,
+                      const struct tg_claim_device *device, struct tg_arena *arena);
 /* The document of a claim. TG_NOT_FOUND (retry) if a device is not in the set. */
 int tg_cdi_render(const struct tg_cdi *cdi, const struct tg_claim_record *claim,
                   const struct tg_device_set *set, struct tg_buf *out, struct tg_error *err);

@@ -45,7 +45,7 @@ static int make_answer(const struct tg_prepare *prepare, struct tg_claim_entry *
             .device = from->device,
             .share_id = from->share_id,
             .admin_access = from->admin_access.value,
-            .cdi_id = tg_cdi_id(&prepare->cdi, record->uid, from->request, entry->arena),
+            .cdi_id = tg_cdi_id(&prepare->cdi, record->uid, from, entry->arena),
         };
     }
     if (tg_arena_exhausted(entry->arena))

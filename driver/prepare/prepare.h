@@ -58,7 +58,7 @@ struct tg_prepared_device {
     const char *pool, *device;
     const char *share_id; /* NULL if none */
     bool admin_access;
-    const char *cdi_id; /* "k8s.<driver>/claim=<uid>-<request>", one for all devices of a request */
+    const char *cdi_id; /* "k8s.<driver>/claim=<uid>_<request>_<device>", see cdi.h */
 };
 struct tg_prepared_claim {
     const char *uid, *namespace_, *name;

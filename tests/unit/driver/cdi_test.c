@@ -57,45 +57,91 @@ static const char *env_of(const struct tg_json *device, const char *name)
     return NULL;
 }
 
-static void a_document_has_one_device_a_request(void **state)
+static const struct tg_json *devices_of(struct cdi_state *s, struct tg_arena *arena)
+{
+    const struct tg_json *devices = tg_json_get(render(s, arena), "devices");
+    assert_non_null(devices);
+    return devices;
+}
+
+static void a_document_has_one_device_a_result(void **state)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
     const struct tg_json *document = render(*state, arena);
     const struct tg_json *devices = tg_json_get(document, "devices");
     assert_string_equal(tg_json_string(tg_json_get(document, "cdiVersion")), "0.6.0");
     assert_string_equal(tg_json_string(tg_json_get(document, "kind")), "k8s.gpu.tangram.dev/claim");
-    assert_int_equal(devices->n, 2);
-    assert_string_equal(tg_json_string(tg_json_get(devices->items[0], "name")), "uid-a-big");
-    assert_string_equal(tg_json_string(tg_json_get(devices->items[1], "name")), "uid-a-small");
+    assert_int_equal(devices->n, 3);
+    assert_string_equal(tg_json_string(tg_json_get(devices->items[0], "name")), "uid-a_big_gpu-3");
+    assert_string_equal(tg_json_string(tg_json_get(devices->items[1], "name")),
+                        "uid-a_small_gpu-0");
+    assert_string_equal(tg_json_string(tg_json_get(devices->items[2], "name")), "uid-a_big_gpu-1");
 }
 
+/* Whichever CDI device of the request is injected last. */
 static void a_container_sees_all_devices_of_its_request_in_the_order_of_the_results(void **state)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
-    const struct tg_json *devices = tg_json_get(render(*state, arena), "devices");
-    assert_string_equal(env_of(devices->items[0], "TANGRAM_DEVICES"), "gpu-3,gpu-1");
-    assert_string_equal(env_of(devices->items[0], "TANGRAM_DEVICE_UUIDS"), "GPU-3,GPU-1");
+    const struct tg_json *devices = devices_of(*state, arena);
+    for (size_t i = 0; i <= 2; i += 2) {
+        assert_string_equal(env_of(devices->items[i], "TANGRAM_DEVICES"), "gpu-3,gpu-1");
+        assert_string_equal(env_of(devices->items[i], "TANGRAM_DEVICE_UUIDS"), "GPU-3,GPU-1");
+    }
     assert_string_equal(env_of(devices->items[1], "TANGRAM_DEVICES"), "gpu-0");
 }
 
-/* Of one name the last CDI device wins, so no two requests may set the same variable of a device.
+/* Of one variable the last value wins, so no two devices may set the same one to different values.
  */
 static void a_container_with_several_requests_sees_every_device_under_its_own_name(void **state)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
-    const struct tg_json *devices = tg_json_get(render(*state, arena), "devices");
+    const struct tg_json *devices = devices_of(*state, arena);
     assert_string_equal(env_of(devices->items[0], "TANGRAM_DEVICE_GPU_3"), "GPU-3");
-    assert_string_equal(env_of(devices->items[0], "TANGRAM_DEVICE_GPU_1"), "GPU-1");
-    assert_null(env_of(devices->items[0], "TANGRAM_DEVICE_GPU_0"));
     assert_string_equal(env_of(devices->items[1], "TANGRAM_DEVICE_GPU_0"), "GPU-0");
+    assert_string_equal(env_of(devices->items[2], "TANGRAM_DEVICE_GPU_1"), "GPU-1");
+    assert_null(env_of(devices->items[0], "TANGRAM_DEVICE_GPU_1"));
+    assert_null(env_of(devices->items[0], "TANGRAM_DEVICE_GPU_0"));
+}
+
+/* The kubelet reports health by name: a name that is there twice makes the pod's status invalid. */
+static void no_two_results_have_the_same_name(void **state)
+{
+    struct cdi_state *s = *state;
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
+    static const struct tg_claim_device alike[] = {
+        {.request = "a-b", .device = "c"},
+        {.request = "a", .device = "b-c"},
+        {.request = "a", .device = "c", .share_id = "1"},
+        {.request = "a", .device = "c", .share_id = "2"},
+    };
+    for (size_t i = 0; i < TG_ARRAY_SIZE(alike); i++) {
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(tg_cdi_id(&s->cdi, "u", &alike[i], arena),
+                                    tg_cdi_id(&s->cdi, "u", &alike[j], arena));
+    }
+}
+
+static void two_shares_of_a_device_are_one_device_to_a_container(void **state)
+{
+    struct cdi_state *s = *state;
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
+    s->devices[0].share_id = "1";
+    s->devices[2] = s->devices[0];
+    s->devices[2].share_id = "2";
+    assert_string_equal(env_of(devices_of(s, arena)->items[0], "TANGRAM_DEVICES"), "gpu-3");
 }
 
 static void the_id_is_that_of_the_document(void **state)
 {
     struct cdi_state *s = *state;
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
-    assert_string_equal(tg_cdi_id(&s->cdi, "uid-a", "big", arena),
-                        "k8s.gpu.tangram.dev/claim=uid-a-big");
+    const struct tg_json *devices = devices_of(s, arena);
+    for (size_t i = 0; i < devices->n; i++) {
+        const char *id = tg_cdi_id(&s->cdi, "uid-a", &s->devices[i], arena);
+        assert_true(tg_has_prefix(id, "k8s.gpu.tangram.dev/claim="));
+        assert_string_equal(strchr(id, '=') + 1,
+                            tg_json_string(tg_json_get(devices->items[i], "name")));
+    }
 }
 
 static void a_device_that_is_not_there_is_not_written(void **state)
@@ -221,9 +267,11 @@ static void removing_what_is_not_there_is_success(void **state)
 int main(void)
 {
     const struct CMUnitTest cdi[] = {
-        WITH(a_document_has_one_device_a_request),
+        WITH(a_document_has_one_device_a_result),
         WITH(a_container_sees_all_devices_of_its_request_in_the_order_of_the_results),
         WITH(a_container_with_several_requests_sees_every_device_under_its_own_name),
+        WITH(no_two_results_have_the_same_name),
+        WITH(two_shares_of_a_device_are_one_device_to_a_container),
         WITH(the_id_is_that_of_the_document),
         WITH(a_device_that_is_not_there_is_not_written),
         WITH(a_document_that_is_right_is_not_written_again),

@@ -33,9 +33,9 @@ static void the_answer_names_devices_requests_and_cdi_ids(void **state)
     assert_string_equal(claim->devices[0].request, "big"); /* the kubelet wants base names */
     assert_string_equal(claim->devices[0].pool, NODE);
     assert_string_equal(claim->devices[0].device, "gpu-1");
-    assert_string_equal(claim->devices[0].cdi_id, "k8s.gpu.tangram.dev/claim=uid-a-big");
-    assert_string_equal(claim->devices[1].cdi_id, "k8s.gpu.tangram.dev/claim=uid-a-small");
-    assert_string_equal(claim->devices[2].cdi_id, claim->devices[0].cdi_id);
+    assert_string_equal(claim->devices[0].cdi_id, "k8s.gpu.tangram.dev/claim=uid-a_big_gpu-1");
+    assert_string_equal(claim->devices[1].cdi_id, "k8s.gpu.tangram.dev/claim=uid-a_small_gpu-2");
+    assert_string_equal(claim->devices[2].cdi_id, "k8s.gpu.tangram.dev/claim=uid-a_big_gpu-0");
     assert_null(claim->devices[0].share_id);
     assert_true(fixture_has_document(f, "uid-a"));
 }

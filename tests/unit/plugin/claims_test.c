@@ -177,7 +177,9 @@ static void a_prepared_claim_has_its_device_and_cdi_id(void **state)
     assert_string_equal(bench->error[0], "");
     assert_string_equal(bench->uid[0], UID("1"));
     assert_string_equal(bench->device[0], device_name(bench, 0));
-    assert_string_equal(bench->cdi_id[0], "k8s.gpu.tangram.dev/claim=" UID("1") "-r");
+    TG_AUTOFREE char *id =
+        tg_xasprintf("k8s.gpu.tangram.dev/claim=" UID("1") "_r_%s", device_name(bench, 0));
+    assert_string_equal(bench->cdi_id[0], id);
 }
 
 static void preparing_again_gives_the_same_answer(void **state)

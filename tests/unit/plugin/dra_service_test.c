@@ -143,8 +143,8 @@ static void v1_prepares_and_unprepares(void **state)
         kubelet_call(&bench->kubelet, TG_KUBELET_DRA_V1_PREPARE, REQUEST, sizeof(REQUEST) - 1);
     assert_string_equal(call->grpc_status, "0");
     assert_true(holds(call, UID));
-    assert_true(holds(call, "k8s.gpu.tangram.dev/claim=" UID "-r"));
-    assert_true(holds(call, SHARE));
+    assert_true(holds(call, "k8s.gpu.tangram.dev/claim=" UID "_r_"));
+    assert_true(holds(call, "*$" SHARE)); /* field 5 of 36 bytes */
     call = kubelet_call(&bench->kubelet, TG_KUBELET_DRA_V1_UNPREPARE, REQUEST, sizeof(REQUEST) - 1);
     assert_string_equal(call->grpc_status, "0");
     /* The entry is there, and it is empty. */
@@ -157,8 +157,8 @@ static void v1beta1_is_the_same_without_share_ids(void **state)
     struct client_call *call =
         kubelet_call(&bench->kubelet, TG_KUBELET_DRA_V1BETA1_PREPARE, REQUEST, sizeof(REQUEST) - 1);
     assert_string_equal(call->grpc_status, "0");
-    assert_true(holds(call, "k8s.gpu.tangram.dev/claim=" UID "-r"));
-    assert_false(holds(call, SHARE));
+    assert_true(holds(call, "k8s.gpu.tangram.dev/claim=" UID "_r_"));
+    assert_false(holds(call, "*$" SHARE)); /* field 5 of 36 bytes; the CDI id has it as well */
     call = kubelet_call(&bench->kubelet, TG_KUBELET_DRA_V1BETA1_UNPREPARE, REQUEST,
                         sizeof(REQUEST) - 1);
     assert_string_equal(call->grpc_status, "0");
