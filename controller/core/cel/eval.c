@@ -109,10 +109,11 @@ static int eval_attribute(const struct tg_cel_node *node, const struct context *
     } else {
         ret->type = TG_CEL_SEMVER;
         if (a->version == NULL || tg_semver_parse(a->version, &ret->semver, &cause) < 0)
-            return tg_error_set(err, TG_FAILED_PRECONDITION,
-                                "column %zu: %s has a value of a kind that this version does not read "
-                                "(a list?)",
-                                node->column, node->name);
+            return tg_error_set(
+                err, TG_FAILED_PRECONDITION,
+                "column %zu: %s has a value of a kind that this version does not read "
+                "(a list?)",
+                node->column, node->name);
     }
     return 0;
 }

@@ -4,8 +4,11 @@
  * time by name, never guessed. Accepted: comparisons (== != < <= > >=) of device.driver,
  * device.attributes[D].N, device.capacity[D].N.compareTo(quantity(S)) with literals;
  * attribute.isGreaterThan/isLessThan/compareTo(semver(S)); bool attributes alone; "N" in
- * device.attributes[D]; && || ! and parentheses. Meaning as in Kubernetes: a missing domain is an
- * empty map, a missing attribute is a run-time error absorbed by && and || as CEL does.
+ * device.attributes[D], "D" in device.attributes, has(device.attributes[D].N); [N] for .N; && || !
+ * and parentheses. Meaning as in Kubernetes: a missing domain is an empty map, a missing attribute
+ * is a run-time error absorbed by && and || as CEL does. Two differences, both to the user's
+ * advantage or earlier: an attribute of a kind that we do not read (a list) fails only where it is
+ * used, and a malformed literal of quantity() or semver() fails at compile time.
  */
 #ifndef TG_CORE_CEL_SELECTOR_H
 #define TG_CORE_CEL_SELECTOR_H

@@ -57,7 +57,8 @@ struct tg_no_place {
  * instead (All, firstAvailable, adminAccess, constraints, capacity, selectors outside the
  * subset...), TG_NOT_FOUND for an unknown class, TG_FAILED_PRECONDITION for an unguarded class,
  * TG_INVALID_ARGUMENT for one that mixes managed and unmanaged classes or asks for > 32 devices.
- * *ret_managed: does any request use a class of ours? false with 0: not our business. */
+ * *ret_managed, set on success and on failure: does any request use a class of ours, or is its
+ * class unknown and the claim says that it is a gang's? false comes with 0: not our business. */
 int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classes,
                    const char *instance, const struct tg_resource_claim *claim, bool *ret_managed,
                    struct tg_error *err);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/core/world.h"
+
+/* A slice of pool p on node n; rest: more members of the spec, each before its comma. */
+static void slice(struct world *w, const char *name, int generation, int count, const char *rest,
+                  const char *devices)
+{
+    char json[4096];
+
+    snprintf(json, sizeof(json),
+             "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+             "\",%s\"pool\":{\"name\":\"p\",\"generation\":%d,\"resourceSliceCount\":%d},"
+             "\"devices\":[%s]}}",
+             name, rest, generation, count, devices);
+    add_slice(w, json);
+}
+
+#define ON_N "\"nodeName\":\"n\","
+
+static void only_the_newest_generation_counts(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    slice(&w, "old", 1, 1, ON_N, "{\"name\":\"old\"}");
+    slice(&w, "new", 2, 1, ON_N, "{\"name\":\"new\"}");
+    fleet = world_fleet(&w);
+    assert_null(tg_fleet_device(fleet, GPU_DRIVER, "p", "old"));
+    assert_non_null(tg_fleet_device(fleet, GPU_DRIVER, "p", "new"));
+    assert_int_equal(fleet->nodes[0].n_devices, 1);
+    world_done(&w);
+}
+
+static void an_incomplete_pool_is_not_used_nor_is_its_older_generation(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    slice(&w, "old", 1, 1, ON_N, "{\"name\":\"old\"}");
+    slice(&w, "new", 2, 2, ON_N, "{\"name\":\"new\"}");
+    fleet = world_fleet(&w);
+    assert_int_equal(fleet->n_devices, 0);
+    assert_int_equal(fleet->n_bad_pools, 1);
+    assert_string_equal(tg_fleet_find_bad_pool(fleet, GPU_DRIVER, "p")->why, "incomplete");
+    assert_int_equal(tg_fleet_device_state(fleet, GPU_DRIVER, "p", "new", NULL, 0),
+                     TG_DEVICE_ABSENT);
+    /* The second slice arrives. */
+    slice(&w, "rest", 2, 2, ON_N, "");
+    fleet = world_fleet(&w);
+    assert_int_equal(fleet->n_devices, 1);
+    assert_int_equal(fleet->n_bad_pools, 0);
+    world_done(&w);
+}
+
+static void slices_that_disagree_about_their_number_are_incomplete(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    slice(&w, "a", 1, 2, ON_N, "{\"name\":\"a\"}");
+    slice(&w, "b", 1, 3, ON_N, "{\"name\":\"b\"}");
+    assert_int_equal(world_fleet(&w)->n_devices, 0);
+    world_done(&w);
+}
+
+static void two_devices_of_one_name_spoil_their_pool_only(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    slice(&w, "a", 1, 2, ON_N, "{\"name\":\"x\"},{\"name\":\"y\"}");
+    slice(&w, "b", 1, 2, ON_N, "{\"name\":\"x\"}");
+    add_gpus(&w, "n", 2, "");
+    fleet = world_fleet(&w);
+    assert_int_equal(fleet->n_devices, 2);
+    assert_non_null(strstr(tg_fleet_find_bad_pool(fleet, GPU_DRIVER, "p")->why, "two devices"));
+    world_done(&w);
+}
+
+static void what_this_version_cannot_allocate_is_named(void **state)
+{
+    static const struct {
+        const char *spec, *device, *why;
+    } cases[] = {
+        {ON_N, "{\"name\":\"d\"}", NULL},
+        {ON_N, "{\"name\":\"d\",\"attributes\":{\"tangram.dev/granted\":{\"bool\":true}}}",
+         "reserved domain"},
+        {ON_N, "{\"name\":\"d\",\"attributes\":{\"derived\":{\"bool\":true}}}", "derived"},
+        {ON_N,
+         "{\"name\":\"d\",\"consumesCounters\":[{\"counterSet\":\"c\",\"counters\":{\"m\":{"
+         "\"value\":\"1\"}}}]}",
+         "consumesCounters"},
+        {ON_N, "{\"name\":\"d\",\"allowMultipleAllocations\":true}", "allowMultipleAllocations"},
+        {ON_N, "{\"name\":\"d\",\"bindingConditions\":[\"c\"]}", "bindingConditions"},
+        {"\"perDeviceNodeSelection\":true,", "{\"name\":\"d\",\"nodeName\":\"n\"}",
+         "perDeviceNodeSelection"},
+        {"\"allNodes\":true,", "{\"name\":\"d\"}", "not local"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world w;
+        struct tg_fleet *fleet;
+
+        world_init(&w);
+        add_node(&w, "n", "", "");
+        slice(&w, "s", 1, 1, cases[i].spec, cases[i].device);
+        fleet = world_fleet(&w);
+        assert_int_equal(fleet->n_devices, 1);
+        if (cases[i].why == NULL)
+            assert_null(fleet->devices[0].unsupported);
+        else
+            assert_non_null(strstr(fleet->devices[0].unsupported, cases[i].why));
+        world_done(&w);
+    }
+}
+
+/* A bare attribute belongs to the driver's domain: a driver of that name publishes the reserved
+ * one. */
+static void a_driver_named_like_the_reserved_domain_is_not_used(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    add_slice(&w, "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"tangram.dev\","
+                  "\"nodeName\":\"n\",\"pool\":{"
+                  "\"name\":\"p\",\"generation\":1,\"resourceSliceCount\":1},\"devices\":[{"
+                  "\"name\":\"d\",\"attributes\":{"
+                  "\"granted\":{\"bool\":true}}}]}}");
+    assert_non_null(world_fleet(&w)->devices[0].unsupported);
+    world_done(&w);
+}
+
+static void malformed_slices_are_passed_over(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    add_slice(&w, "{\"metadata\":{\"name\":\"a\"}}");
+    add_slice(&w, "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"driver\":\"x\"}}");
+    add_slice(&w, "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"pool\":{\"name\":\"p\"}}}");
+    slice(&w, "s", 1, 1, ON_N, "{\"attributes\":{}},{\"name\":\"d\"}");
+    assert_int_equal(world_fleet(&w)->n_devices, 1);
+    world_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_newest_generation_counts),
+        cmocka_unit_test(an_incomplete_pool_is_not_used_nor_is_its_older_generation),
+        cmocka_unit_test(slices_that_disagree_about_their_number_are_incomplete),
+        cmocka_unit_test(two_devices_of_one_name_spoil_their_pool_only),
+        cmocka_unit_test(what_this_version_cannot_allocate_is_named),
+        cmocka_unit_test(a_driver_named_like_the_reserved_domain_is_not_used),
+        cmocka_unit_test(malformed_slices_are_passed_over),
+    };
+
+    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+}
