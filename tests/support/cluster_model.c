@@ -397,6 +397,14 @@ static void see(struct tg_cluster *cluster, const struct tg_snapshot *s)
         cluster->observer.on_seen(cluster->observer.data, old, s->gone ? NULL : s);
 }
 
+const struct tg_snapshot *tg_cluster_seen(const struct tg_cluster *cluster, enum tg_view_kind kind,
+                                          const char *namespace_, const char *name)
+{
+    char key[KEY_MAX];
+
+    return tg_map_get(cluster->seen[kind], key_of(key, namespace_, name));
+}
+
 /* An object that the watch has already reported as removed stays removed. */
 void tg_cluster_see(struct tg_cluster *cluster, const struct tg_snapshot *snapshot)
 {

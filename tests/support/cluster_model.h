@@ -89,6 +89,9 @@ void tg_cluster_deliver(struct tg_cluster *cluster);
 void tg_cluster_relist(struct tg_cluster *cluster);
 /* What a write or a read returned enters the cache. */
 void tg_cluster_see(struct tg_cluster *cluster, const struct tg_snapshot *snapshot);
+/* The object as the cache holds it; NULL if it does not. */
+const struct tg_snapshot *tg_cluster_seen(const struct tg_cluster *cluster, enum tg_view_kind kind,
+                                          const char *namespace_, const char *name);
 /* The cache as a view; rotate: with which object of each kind to begin (order must not matter). */
 void tg_cluster_fill_view(const struct tg_cluster *cluster, size_t rotate, struct tg_view *view);
 

@@ -10,6 +10,7 @@ void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *
                       const struct tg_snapshot *after);
 /* I2: a gate of this pod was removed: every claim of every live member of its gang is allocated,
  * ours, on the member's node, per the plan, and reserved for the pods that use it. */
+/* bench->racing: in the cache. */
 void invariants_gate(struct bench *bench, const struct tg_snapshot *pod);
 /* I3, for a cluster at rest: a gang whose members are all gated has no allocation at all, one that
  * lost a gate has lost all of its live members' gates. */
