@@ -308,8 +308,9 @@ static void test_bad_text_is_refused_even_where_it_is_skipped(void **state)
         "\xf8\x88\x80\x80\x80",
     };
     static const char *const escapes[] = {
-        "\\ud800",        "\\udc00",        "\\ud800x",    "\\ud800\\n",
-        "\\ud800\\ud800", "\\ud800\\u0041", "\\\\\\udfff", "\\uD83D\\uDE00\\uDE00",
+        "\\ud800",        "\\udc00",        "\\ud800x",
+        "\\ud800\\n",     "\\ud800\\ud800", "\\udc00\\udc00",
+        "\\ud800\\u0041", "\\\\\\udfff",    "\\uD83D\\uDE00\\uDE00",
     };
     char json[64];
 
@@ -335,7 +336,8 @@ static void test_nul_is_refused_where_it_would_cut_a_string(void **state)
     assert_refused("{\"name\":\"a\\u0000b\"}", "name: a string with a NUL character");
     assert_refused("{\"labels\":{\"a\\u0000\":\"b\"}}", "a key with a NUL character");
     assert_refused("{\"labels\":{\"a\":\"\\u0000\"}}", "labels.a: a string with a NUL character");
-    /* A key that only begins like a field is another field. */
+    /* A key that only begins like a field, or is the beginning of one, is another field. */
+    assert_null(decode("{\"nam\":\"b\"}")->name);
     assert_null(decode("{\"name\\u0000x\":\"b\"}")->name);
 }
 

@@ -229,6 +229,7 @@ static void test_hostile_messages_are_refused(void **state)
         {"k8s\0\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 15, "it is cut short"},
         {"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 15, "a bad field tag"},
         {"k8s\0\x02\x00", 6, "a bad field tag"},
+        {"k8s\0\x12\x00\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 17, "it is cut short"},
         {"k8s\0\x13\x14", 6, "unknown wire type"},
         {"k8s\0\x10\x05", 6, "wrong wire type"},
         {"k8s\0\x12\x00\x12\x00", 8, "stands twice"},

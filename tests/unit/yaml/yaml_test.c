@@ -176,6 +176,23 @@ static void test_depth_is_limited_to_64(void **state)
     assert_refused_n(yaml, sizeof(yaml), "nested deeper than 64 levels");
 }
 
+static void test_collections_are_limited(void **state)
+{
+    struct tg_buf yaml TG_AUTOBUF = TG_BUF_INIT(1 << 24);
+
+    (void)state;
+    tg_arena_free(arena);
+    arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    tg_buf_append_str(&yaml, "[x");
+    for (int i = 1; i < 100000; i++)
+        tg_buf_append_str(&yaml, i % 100 == 0 ? ",\nx" : ",x");
+    tg_buf_append_char(&yaml, ']');
+    assert_int_equal(parse(yaml.data)->n, 100000);
+    yaml.len--;
+    tg_buf_append_str(&yaml, ",x]");
+    assert_refused(yaml.data, "more than 100000 entries");
+}
+
 static void test_every_failed_allocation_is_an_error(void **state)
 {
     static const char yaml[] = "a: [1, {b: c}]\n";
@@ -211,6 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_streams_skip_empty_documents_and_are_limited, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_depth_is_limited_to_64, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_collections_are_limited, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up,
                                         tear_down),
     };
