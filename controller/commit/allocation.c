@@ -4,6 +4,7 @@
  * (spec of claim and pods), so that a replay writes the same bytes: an allocation is immutable once
  * set.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/runtime/base/str.h"
@@ -323,10 +324,16 @@ int tg_write_open_claims(struct tg_deciding *d, const struct tg_plan *plan)
     return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return tg_strcmp(((const struct tg_write *)a)->name, ((const struct tg_write *)b)->name);
+}
+
 int tg_write_clear_marked(struct tg_deciding *d)
 {
     const struct tg_view_list *claims = &d->in->view->lists[TG_VIEW_CLAIM];
     const char *uid = tg_unit_marker_uid(d->in->unit);
+    size_t before = d->out->n_writes;
 
     for (size_t i = 0; i < claims->n && uid != NULL; i++) {
         const struct tg_resource_claim *claim = claims->items[i];
@@ -341,5 +348,8 @@ int tg_write_clear_marked(struct tg_deciding *d)
         if (r < 0)
             return r;
     }
+    if (d->out->n_writes > before)
+        qsort(d->out->writes + before, d->out->n_writes - before, sizeof(*d->out->writes),
+              compare_names);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From members to pieces that must share a node, and from a placement to a plan. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/kubernetes/values/rfc3339.h"
@@ -218,6 +219,12 @@ static bool piece_uses(const struct tg_piece *piece, const char *class_name)
     return false;
 }
 
+static int compare_classes(const void *a, const void *b)
+{
+    return tg_strcmp(((const struct tg_plan_class *)a)->name,
+                     ((const struct tg_plan_class *)b)->name);
+}
+
 /* Configuration of the classes that the plan uses, as it is now. */
 static int fill_classes(const struct tg_view *view, const struct tg_place_request *request,
                         struct tg_arena *arena, struct tg_plan *plan)
@@ -241,6 +248,8 @@ static int fill_classes(const struct tg_view *view, const struct tg_place_reques
         if (items[plan->classes.n++].config == NULL)
             return -1;
     }
+    if (plan->classes.n > 1)
+        qsort(items, plan->classes.n, sizeof(*items), compare_classes);
     return 0;
 }
 

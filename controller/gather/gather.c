@@ -350,16 +350,45 @@ static int finish(struct gathering *g, struct tg_units *ret)
     return 0;
 }
 
+static int pod_compare(const void *a, const void *b)
+{
+    const struct tg_object_meta *x = (*(const struct tg_pod *const *)a)->metadata;
+    const struct tg_object_meta *y = (*(const struct tg_pod *const *)b)->metadata;
+    int r = tg_strcmp(x->creation_timestamp, y->creation_timestamp);
+
+    if (r == 0)
+        r = tg_strcmp(x->namespace_, y->namespace_);
+    return r != 0 ? r : tg_strcmp(x->name, y->name);
+}
+
+/* Oldest first: whose word counts (and which problem is told) does not depend on the order in which
+ * a store happens to hold them. */
+static int gather_pods(struct gathering *g)
+{
+    const struct tg_view_list *list = &g->view->lists[TG_VIEW_POD];
+    const struct tg_pod **pods = tg_arena_alloc_array(g->arena, list->n, sizeof(const void *));
+    int r = 0;
+
+    if (pods == NULL)
+        return out_of_memory(g);
+    for (size_t i = 0; i < list->n; i++)
+        pods[i] = list->items[i];
+    if (list->n > 0)
+        qsort(pods, list->n, sizeof(const void *), pod_compare);
+    for (size_t i = 0; r == 0 && i < list->n; i++)
+        r = gather_pod(g, pods[i]);
+    return r;
+}
+
 int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena *arena,
               struct tg_units *ret, struct tg_error *err)
 {
     TG_AUTOMAP struct tg_map *builders = tg_map_new(builder_free);
     struct gathering g = {
         .view = view, .instance = instance, .arena = arena, .err = err, .builders = builders};
-    const struct tg_view_list *pods = &view->lists[TG_VIEW_POD];
     int r = gather_gangs(&g);
 
-    for (size_t i = 0; r == 0 && i < pods->n; i++)
-        r = gather_pod(&g, pods->items[i]);
+    if (r == 0)
+        r = gather_pods(&g);
     return r < 0 ? r : finish(&g, ret);
 }
