@@ -212,11 +212,14 @@ struct parser {
     struct tg_error *err;
 };
 
+/* Grown by TG_VEC_PUSH. */
 struct strings {
-    TG_VEC(const char *) list;
+    const char **items;
+    size_t n, capacity;
 };
 struct requirements {
-    TG_VEC(struct tg_requirement) list;
+    struct tg_requirement *items;
+    size_t n, capacity;
 };
 
 static void advance(struct parser *p)
@@ -282,7 +285,7 @@ static int parse_values(struct parser *p, struct strings *values)
         rc = take_word(p, &value);
         if (rc != 0)
             return rc;
-        *TG_VEC_PUSH(&values->list) = value;
+        *TG_VEC_PUSH(values) = value;
     } while (p->kind == TOKEN_COMMA);
     if (p->kind != TOKEN_CLOSE)
         return unexpected(p, "\",\" or \")\"");
@@ -300,7 +303,7 @@ static int parse_exact(struct parser *p, struct strings *values)
         return unexpected(p, "a value");
     rc = take_word(p, &value);
     if (rc == 0)
-        *TG_VEC_PUSH(&values->list) = value;
+        *TG_VEC_PUSH(values) = value;
     return rc;
 }
 
@@ -333,14 +336,14 @@ static int keep_values(struct parser *p, const struct strings *values, struct tg
 {
     const char **copy;
 
-    if (values->list.n == 0)
+    if (values->n == 0)
         return 0;
-    copy = tg_arena_alloc_array(p->arena, values->list.n, sizeof(*copy));
+    copy = tg_arena_alloc_array(p->arena, values->n, sizeof(*copy));
     if (copy == NULL)
         return no_memory(p);
-    memcpy(copy, values->list.items, values->list.n * sizeof(*copy));
+    memcpy(copy, values->items, values->n * sizeof(*copy));
     r->values = copy;
-    r->n_values = values->list.n;
+    r->n_values = values->n;
     return 0;
 }
 
@@ -362,7 +365,7 @@ static int parse_requirement(struct parser *p, struct tg_requirement *ret)
         rc = parse_operator(p, &r.operator, & values);
     if (rc == 0)
         rc = keep_values(p, &values, &r);
-    TG_VEC_DONE(&values.list);
+    TG_VEC_DONE(&values);
     if (rc == 0)
         rc = tg_requirement_check(&r, p->err);
     if (rc == 0)
@@ -379,7 +382,7 @@ static int parse_all(struct parser *p, struct requirements *requirements)
 
         if (rc != 0)
             return rc;
-        *TG_VEC_PUSH(&requirements->list) = r;
+        *TG_VEC_PUSH(requirements) = r;
         if (p->kind == TOKEN_END)
             break;
         if (p->kind != TOKEN_COMMA)
@@ -400,16 +403,16 @@ int tg_label_selector_parse(const char *s, struct tg_arena *arena, struct tg_req
     int rc = parse_all(&p, &requirements);
 
     if (rc == 0) {
-        copy = tg_arena_alloc_array(arena, requirements.list.n, sizeof(*copy));
+        copy = tg_arena_alloc_array(arena, requirements.n, sizeof(*copy));
         if (copy == NULL) {
             rc = no_memory(&p);
         } else {
-            if (requirements.list.n > 0)
-                memcpy(copy, requirements.list.items, requirements.list.n * sizeof(*copy));
+            if (requirements.n > 0)
+                memcpy(copy, requirements.items, requirements.n * sizeof(*copy));
             *ret = copy;
-            *ret_n = requirements.list.n;
+            *ret_n = requirements.n;
         }
     }
-    TG_VEC_DONE(&requirements.list);
+    TG_VEC_DONE(&requirements);
     return rc;
 }
