@@ -63,11 +63,12 @@ static void an_init_container_counts_with_the_sidecars_before_it(void **state)
         POD("\"containers\":[{" REQ("\"cpu\":\"1\"") "}],\"initContainers\":[{\"name\":\"i1\"," REQ(
             "\"cpu\":\"4\",\"memory\":\"9\"") "},{\"name\":\"s1\",\"restartPolicy\":"
                                               "\"Always\"," REQ("\"cpu\":\"2\"") "},{\"name\":"
-                                                                                 "\"i2\"," REQ("\"c"
-                                                                                               "pu"
-                                                                                               "\":"
-                                                                                               "\"3"
-                                                                                               "\"") "}]"));
+                                                                                 "\"i2\"," REQ(
+                                                                                     "\"c"
+                                                                                     "pu"
+                                                                                     "\":"
+                                                                                     "\"3"
+                                                                                     "\"") "}]"));
 
     (void)state;
     /* max(1 + 2, i1 4, i2 3 + 2) */
