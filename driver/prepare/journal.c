@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/runtime/base/cleanup.h"
@@ -163,6 +164,15 @@ int tg_journal_read(const char *path,
     return rc < 0 && err != NULL ? tg_error_wrap(err, "%s", path) : rc;
 }
 
+/* A start that set the journal aside and crashed before it was replaced: the copy is there already.
+ */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat left, right;
+    return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+           left.st_ino == right.st_ino;
+}
+
 int tg_journal_set_aside(const char *path, char *ret, size_t size, struct tg_prepare_crash *crash,
                          struct tg_error *err)
 {
@@ -171,13 +181,14 @@ int tg_journal_set_aside(const char *path, char *ret, size_t size, struct tg_pre
         return rc;
     for (unsigned i = 1; i <= SET_ASIDE_MAX; i++) {
         TG_AUTOFREE char *aside = tg_xasprintf("%s.corrupt-%u", path, i);
-        if (link(path, aside) == 0) {
+        int number = link(path, aside) == 0 ? 0 : errno;
+        if (number == 0 || (number == EEXIST && is_same_file(path, aside))) {
             snprintf(ret, size, "%s", aside);
             rc = tg_file_sync_folder_of(path, err);
             return rc < 0 ? rc : tg_prepare_crash_step(crash, err);
         }
-        if (errno != EEXIST)
-            return tg_error_errno(err, errno, "cannot keep the damaged journal as %s", aside);
+        if (number != EEXIST)
+            return tg_error_errno(err, number, "cannot keep the damaged journal as %s", aside);
     }
     return tg_error_set(err, TG_FAILED_PRECONDITION,
                         "%s: %d damaged journals are kept already: look at them, and remove them",

@@ -295,6 +295,16 @@ static void setting_aside_keeps_the_original_in_place_and_never_overwrites(void 
     }
 }
 
+static void a_journal_that_was_set_aside_before_a_crash_is_not_set_aside_again(void **state)
+{
+    (void)state;
+    char first[600], second[600];
+    write_raw("rubbish\n", 8);
+    assert_int_equal(tg_journal_set_aside(path, first, sizeof(first), NULL, NULL), 0);
+    assert_int_equal(tg_journal_set_aside(path, second, sizeof(second), NULL, NULL), 0);
+    assert_string_equal(first, second);
+}
+
 static void nothing_is_appended_before_the_first_rewrite(void **state)
 {
     (void)state;
@@ -386,6 +396,7 @@ int main(void)
         WITH(a_record_longer_than_any_of_ours_is_damage),
         WITH(a_record_that_is_too_long_is_not_written),
         WITH(setting_aside_keeps_the_original_in_place_and_never_overwrites),
+        WITH(a_journal_that_was_set_aside_before_a_crash_is_not_set_aside_again),
         WITH(nothing_is_appended_before_the_first_rewrite),
         WITH(appends_are_counted_from_the_last_rewrite),
         WITH(after_a_failed_rewrite_nothing_is_appended),
