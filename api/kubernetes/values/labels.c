@@ -308,17 +308,17 @@ static int parse_exact(struct parser *p, struct strings *values)
 }
 
 /* What follows the key. */
-static int parse_operator(struct parser *p, const char **operator, struct strings * values)
+static int parse_operator(struct parser *p, const char **name, struct strings *values)
 {
     static const struct {
         enum token_kind kind;
-        const char *operator;
+        const char *name;
     } exact[] = {
         {TOKEN_EQUAL, "In"}, {TOKEN_NOT_EQUAL, "NotIn"}, {TOKEN_GREATER, "Gt"}, {TOKEN_LESS, "Lt"}};
 
     for (size_t i = 0; i < TG_ARRAY_SIZE(exact); i++) {
         if (p->kind == exact[i].kind) {
-            *operator= exact[i].operator;
+            *operator= exact[i].name;
             return parse_exact(p, values);
         }
     }
