@@ -318,14 +318,14 @@ static int parse_operator(struct parser *p, const char **name, struct strings *v
 
     for (size_t i = 0; i < TG_ARRAY_SIZE(exact); i++) {
         if (p->kind == exact[i].kind) {
-            *operator= exact[i].name;
+            *name = exact[i].name;
             return parse_exact(p, values);
         }
     }
     if (word_is(p, "in"))
-        *operator= "In";
+        *name = "In";
     else if (word_is(p, "notin"))
-        *operator= "NotIn";
+        *name = "NotIn";
     else
         return unexpected(p, "one of =, ==, !=, in, notin, > and <");
     advance(p);
