@@ -376,7 +376,6 @@ struct tg_informer *tg_informer_new(struct tg_kube_client *client,
                   config->max_object > 0 ? config->max_object : MAX_OBJECT);
     informer->store.on_change = on_store_change;
     informer->store.data = informer;
-    informer->scratch = tg_arena_new(3 * (size_t)TG_INFORMER_MAX_TEXT);
     informer->retry.callback = on_retry;
     informer->retry.data = informer;
     informer->deadline.callback = on_deadline;
@@ -395,7 +394,6 @@ void tg_informer_free(struct tg_informer *informer)
     end_list(informer);
     tg_store_done(&informer->store);
     tg_buf_done(&informer->line);
-    tg_arena_free(informer->scratch);
     free((void *)(uintptr_t)informer->config.namespace_);
     free((void *)(uintptr_t)informer->config.field_selector);
     free((void *)(uintptr_t)informer->config.label_selector);

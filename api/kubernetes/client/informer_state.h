@@ -38,7 +38,6 @@ struct tg_informer {
     int64_t watch_started;
     uint64_t watch_events; /* bookmarks included */
 
-    struct tg_arena *scratch; /* for one event */
     struct tg_informer_counters counters;
 };
 

@@ -50,12 +50,6 @@ void tg_store_done(struct tg_store *store);
 /* A new object (one reference) from its JSON. */
 int tg_store_decode(const struct tg_store *store, const char *json, size_t n,
                     struct tg_stored **ret, struct tg_error *err);
-/* Only key and metadata, of an object that need not or cannot be kept; both are the arena's. */
-int tg_store_decode_key(const struct tg_store *store, const char *json, size_t n,
-                        struct tg_arena *arena, const char **ret_key,
-                        const struct tg_object_meta **ret_meta, struct tg_error *err);
-/* metadata.resourceVersion as a number, 0 if it is none. */
-uint64_t tg_store_version(const struct tg_object_meta *meta);
 /* An object as the watch shows it; the reference is taken over. False and no event if it is not
  * newer than what is there. */
 bool tg_store_put(struct tg_store *store, struct tg_stored *stored);

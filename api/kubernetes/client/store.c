@@ -55,7 +55,7 @@ bool tg_store_key(const char *namespace_, const char *name, char out[TG_STORE_KE
     return n > 0 && n < TG_STORE_KEY;
 }
 
-uint64_t tg_store_version(const struct tg_object_meta *meta)
+static uint64_t version_of(const struct tg_object_meta *meta)
 {
     uint64_t version = 0;
 
@@ -107,7 +107,7 @@ static int decode_into(const struct tg_store *store, const char *json, size_t n,
         return tg_error_set(err, TG_INVALID_ARGUMENT,
                             "%s \"%s\": metadata.uid or metadata.resourceVersion is missing",
                             store->kind->kind, stored->key);
-    stored->version = tg_store_version(stored->object->metadata);
+    stored->version = version_of(stored->object->metadata);
     *ret = stored;
     return 0;
 }
@@ -125,24 +125,6 @@ int tg_store_decode(const struct tg_store *store, const char *json, size_t n,
     rc = decode_into(store, json, n, arena, ret, err);
     if (rc != 0)
         tg_arena_free(arena);
-    return rc;
-}
-
-int tg_store_decode_key(const struct tg_store *store, const char *json, size_t n,
-                        struct tg_arena *arena, const char **ret_key,
-                        const struct tg_object_meta **ret_meta, struct tg_error *err)
-{
-    static const struct tg_field fields[] = {
-        TG_FIELD_OBJ(struct tg_object, metadata, "metadata", &tg_object_meta_type),
-    };
-    static const struct tg_type type = TG_TYPE(struct tg_object, fields);
-    struct tg_object object = {0};
-    int rc = tg_json_decode(&type, json, n, &object, arena, err);
-
-    if (rc == 0)
-        rc = make_key(store, object.metadata, arena, ret_key, err);
-    if (rc == 0)
-        *ret_meta = object.metadata;
     return rc;
 }
 

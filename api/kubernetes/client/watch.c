@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the bytes of a watch mean: lines, events, changes of the store. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/kubernetes/client/informer_state.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
+#include "api/runtime/json/probe.h"
 
-struct watch_event {
-    const char *type;
-    const char *object; /* raw JSON */
+struct event {
+    char type[16];
+    char name[256], namespace_[256];
+    char version[64];
+    struct tg_str object;
 };
-
-static const struct tg_field event_fields[] = {
-    TG_FIELD_STR(struct watch_event, type, "type"),
-    TG_FIELD_RAWJSON(struct watch_event, object, "object"),
-};
-static const struct tg_type event_type = TG_TYPE(struct watch_event, event_fields);
 
 /* The place from which to resume, after an event or a bookmark. */
-static void move_on(struct tg_informer *informer, const struct tg_object_meta *meta)
+static void move_on(struct tg_informer *informer, const struct event *event)
 {
-    if (meta == NULL || meta->resource_version == NULL)
+    uint64_t version = 0;
+
+    if (event->version[0] == '\0')
         return;
-    snprintf(informer->resource_version, sizeof(informer->resource_version), "%s",
-             meta->resource_version);
-    informer->store.position = tg_store_version(meta);
-    if (informer->store.position > informer->store.highest)
-        informer->store.highest = informer->store.position;
+    (void)tg_parse_u64(event->version, strlen(event->version), &version);
+    snprintf(informer->resource_version, sizeof(informer->resource_version), "%s", event->version);
+    informer->store.position = version;
+    if (version > informer->store.highest)
+        informer->store.highest = version;
 }
 
 /* TG_OUT_OF_RANGE makes the informer list again: what was missed is not known. */
@@ -38,74 +38,78 @@ static int lost(struct tg_informer *informer, struct tg_error *err)
                         informer->config.kind->resource);
 }
 
+static int key_of(const struct tg_informer *informer, const struct event *event,
+                  char key[TG_STORE_KEY], struct tg_error *err)
+{
+    bool namespaced = informer->config.kind->namespaced;
+
+    if (event->name[0] == '\0' || event->version[0] == '\0' ||
+        (namespaced && event->namespace_[0] == '\0') ||
+        !tg_store_key(namespaced ? event->namespace_ : NULL, event->name, key))
+        return tg_error_set(err, TG_INVALID_ARGUMENT,
+                            "an event of type %s without name, namespace or resourceVersion",
+                            event->type);
+    return 0;
+}
+
 /* Changes move the place before they are told: a handler that applies an answer must find the store
  * up to date. */
-static int on_changed(struct tg_informer *informer, const char *json, struct tg_error *err)
+static int on_changed(struct tg_informer *informer, const struct event *event, struct tg_error *err)
 {
-    const struct tg_object_meta *meta = NULL;
-    const char *key = NULL;
+    char key[TG_STORE_KEY];
     struct tg_stored *stored = NULL;
     struct tg_error why = TG_ERROR_INIT;
 
-    if (tg_store_decode(&informer->store, json, strlen(json), &stored, err) == 0) {
-        move_on(informer, stored->object->metadata);
+    if (key_of(informer, event, key, err) != 0)
+        return lost(informer, err);
+    move_on(informer, event);
+    if (tg_store_decode(&informer->store, event->object.p, event->object.n, &stored, &why) == 0) {
         informer->counters.events += tg_store_put(&informer->store, stored);
         return 0;
     }
-    if (tg_store_decode_key(&informer->store, json, strlen(json), informer->scratch, &key, &meta,
-                            NULL) != 0)
-        return lost(informer, err);
-    why = *err;
-    *err = TG_ERROR_INIT;
     tg_informer_report_object(informer, &why);
-    move_on(informer, meta);
     informer->counters.events += tg_store_drop(&informer->store, key);
     return 0;
 }
 
-static int on_deleted(struct tg_informer *informer, const char *json, struct tg_error *err)
+static int on_deleted(struct tg_informer *informer, const struct event *event, struct tg_error *err)
 {
-    const struct tg_object_meta *meta = NULL;
-    const char *key = NULL;
+    char key[TG_STORE_KEY];
 
-    if (tg_store_decode_key(&informer->store, json, strlen(json), informer->scratch, &key, &meta,
-                            err) != 0)
+    if (key_of(informer, event, key, err) != 0)
         return lost(informer, err);
-    move_on(informer, meta);
-    informer->counters.events += tg_store_delete(&informer->store, key, tg_store_version(meta));
+    move_on(informer, event);
+    informer->counters.events += tg_store_delete(&informer->store, key, informer->store.position);
     return 0;
 }
 
-static int on_bookmark(struct tg_informer *informer, const char *json, struct tg_error *err)
+static int on_bookmark(struct tg_informer *informer, const struct event *event,
+                       struct tg_error *err)
 {
-    static const struct tg_field fields[] = {
-        TG_FIELD_OBJ(struct tg_object, metadata, "metadata", &tg_object_meta_type),
-    };
-    static const struct tg_type type = TG_TYPE(struct tg_object, fields);
-    struct tg_object object = {0};
-
-    if (tg_json_decode(&type, json, strlen(json), &object, informer->scratch, err) != 0)
-        return -(int)err->code;
-    move_on(informer, object.metadata);
+    (void)err;
+    move_on(informer, event);
     return 0;
 }
 
-static int on_error(struct tg_informer *informer, const char *json, struct tg_error *err)
+static int on_error(struct tg_informer *informer, const struct event *event, struct tg_error *err)
 {
-    TG_AUTOFREE char *what = NULL;
+    TG_AUTOFREE char *what = tg_xasprintf("watch %s", informer->config.kind->resource);
+    TG_AUTOFREE char *body = tg_xstrndup(event->object.p, event->object.n);
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
     struct tg_status status = {0};
-    struct tg_rest_response response = {.body = json, .len = strlen(json), .content_type = ""};
+    struct tg_rest_response response = {
+        .status = 500, .body = body, .len = event->object.n, .content_type = ""};
 
-    if (tg_json_decode(&tg_status_type, json, strlen(json), &status, informer->scratch, NULL) == 0)
-        response.status = status.code.set ? (int)status.code.value : 500;
-    what = tg_xasprintf("watch %s", informer->config.kind->resource);
+    if (tg_json_decode(&tg_status_type, body, response.len, &status, arena, NULL) == 0 &&
+        status.code.value >= 400 && status.code.value < 600)
+        response.status = (int)status.code.value;
     tg_kube_error_from_answer(&response, what, err);
     return -(int)err->code;
 }
 
 static const struct {
     const char *type;
-    int (*handle)(struct tg_informer *informer, const char *json, struct tg_error *err);
+    int (*handle)(struct tg_informer *informer, const struct event *event, struct tg_error *err);
 } handlers[] = {
     {"ADDED", on_changed},     {"MODIFIED", on_changed}, {"DELETED", on_deleted},
     {"BOOKMARK", on_bookmark}, {"ERROR", on_error},
@@ -113,25 +117,35 @@ static const struct {
 
 static int on_line(struct tg_informer *informer, const char *line, size_t n)
 {
-    struct watch_event event = {0};
+    struct event event;
+    const struct tg_json_place places[] = {
+        {.path = {"type"}, .text = event.type, .size = sizeof(event.type)},
+        {.path = {"object"}, .raw = &event.object},
+        {.path = {"object", "metadata", "name"}, .text = event.name, .size = sizeof(event.name)},
+        {.path = {"object", "metadata", "namespace"},
+         .text = event.namespace_,
+         .size = sizeof(event.namespace_)},
+        {.path = {"object", "metadata", "resourceVersion"},
+         .text = event.version,
+         .size = sizeof(event.version)},
+    };
+    struct tg_error *err = &informer->error;
 
     while (n > 0 && (line[n - 1] == '\r' || line[n - 1] == ' '))
         n--;
     if (n == 0)
         return 0;
-    tg_arena_reset(informer->scratch);
-    if (tg_json_decode(&event_type, line, n, &event, informer->scratch, &informer->error) != 0)
-        return lost(informer, &informer->error);
-    for (size_t i = 0; i < TG_ARRAY_SIZE(handlers) && event.object != NULL; i++) {
+    if (tg_json_probe(line, n, places, TG_ARRAY_SIZE(places), err) != 0)
+        return lost(informer, err);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(handlers) && event.object.n > 0; i++) {
         if (!tg_streq(handlers[i].type, event.type))
             continue;
         if (handlers[i].handle != on_error)
             informer->watch_events++;
-        return handlers[i].handle(informer, event.object, &informer->error);
+        return handlers[i].handle(informer, &event, err);
     }
-    tg_error_set(&informer->error, TG_INVALID_ARGUMENT, "watch %s: unknown event type \"%s\"",
-                 informer->config.kind->resource, tg_or(event.type, ""));
-    return lost(informer, &informer->error);
+    tg_error_set(err, TG_INVALID_ARGUMENT, "unknown event type \"%s\"", event.type);
+    return lost(informer, err);
 }
 
 int tg_informer_on_watch_data(void *data, const char *bytes, size_t n)

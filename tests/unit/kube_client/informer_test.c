@@ -427,6 +427,44 @@ static void an_object_that_cannot_be_read_counts_as_absent_and_hides_no_other(vo
     finish(&w);
 }
 
+static void an_object_that_no_decoder_takes_hides_no_other_and_needs_no_list(void **state)
+{
+    struct tg_buf odd = TG_BUF_INIT(1 << 20);
+    struct tg_buf text = TG_BUF_INIT(1 << 20);
+    struct watched w;
+
+    (void)state;
+    /* Whoever may create a claim can put this into its opaque parameters. */
+    tg_buf_append_str(&odd,
+                      "{\"metadata\":{\"name\":\"o\",\"uid\":\"uo\",\"resourceVersion\":\"11\"},"
+                      "\"spec\":{\"a\":{\"b\":{\"c\":\"\xff\",\"c\":");
+    for (int i = 0; i < 5000; i++)
+        tg_buf_append_char(&odd, '[');
+    for (int i = 0; i < 5000; i++)
+        tg_buf_append_char(&odd, ']');
+    tg_buf_append_str(&odd, "}}}}");
+    start(&w, &(struct tg_informer_config){0});
+    tg_buf_printf(&text, "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[%s,%s]}",
+                  tg_buf_str(&odd), NODE("a", "ua", "5"));
+    struct test_connection *watch = sync_to(&w, tg_buf_str(&text), WATCH_PATH("10"));
+    expect_log(&w, "! +a:5 = ");
+    test_chunk(watch, EVENT("MODIFIED", NODE("o", "uo", "11")));
+    tg_buf_clear(&text);
+    tg_buf_printf(&text, EVENT("MODIFIED", "%s"), tg_buf_str(&odd));
+    test_chunk(watch, tg_buf_str(&text));
+    test_chunk(watch, EVENT("MODIFIED", NODE("a", "ua", "12")));
+    expect_log(&w, "+o:11 ! -o:11 ~a:12 ");
+    tg_buf_clear(&text);
+    tg_buf_printf(&text, EVENT("DELETED", "%s"), tg_buf_str(&odd));
+    test_chunk(watch, tg_buf_str(&text));
+    test_chunk(watch, EVENT("MODIFIED", NODE("a", "ua", "13")));
+    expect_log(&w, "~a:13 ");
+    assert_int_equal(tg_informer_counters(w.informer).relists, 0);
+    tg_buf_done(&odd);
+    tg_buf_done(&text);
+    finish(&w);
+}
+
 static void a_huge_object_is_reported_and_hides_no_other(void **state)
 {
     struct watched w;
@@ -610,6 +648,7 @@ int main(void)
         cmocka_unit_test(a_watch_open_longer_than_asked_for_is_cut_and_resumed),
         cmocka_unit_test(a_watch_in_the_future_of_a_restored_server_leads_to_a_list),
         cmocka_unit_test(an_object_that_cannot_be_read_counts_as_absent_and_hides_no_other),
+        cmocka_unit_test(an_object_that_no_decoder_takes_hides_no_other_and_needs_no_list),
         cmocka_unit_test(a_huge_object_is_reported_and_hides_no_other),
         cmocka_unit_test(an_event_that_cannot_be_read_leads_to_a_list),
         cmocka_unit_test(an_answer_to_a_write_enters_at_once_and_its_event_is_no_second_one),

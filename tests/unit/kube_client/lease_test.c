@@ -275,10 +275,9 @@ static void a_renewal_under_way_does_not_delay_the_end(void **state)
     (void)state;
     lead(&e);
     move(&e, 5 * TG_SECOND);
-    struct test_connection *late = fixture_expect(&e.f, "PATCH", ONE);
+    fixture_expect(&e.f, "PATCH", ONE); /* done by the server, its answer not waited for */
     move(&e, 5 * TG_SECOND);
     settle(&e, "lost:DEADLINE_EXCEEDED ");
-    test_reply(late, 200, "", lease("12", "me", "t2", 15, "8"));
     /* It is still ours on the server: taken again, but as a new reign. */
     test_reply(fixture_expect(&e.f, "GET", ONE), 200, "", lease("12", "me", "t2", 15, "8"));
     test_reply(fixture_expect(&e.f, "PATCH", ONE), 200, "", lease("13", "me", "t3", 15, "9"));
