@@ -15,6 +15,8 @@
 
 #define PATH_BYTES 256
 #define PATH_KEY_BYTES 64
+/* Go's decoder takes no more, so no API server holds more. */
+#define MAX_DEPTH_UNJUDGED 10000
 
 struct frame {
     bool array;
@@ -80,7 +82,7 @@ static void format_path(const struct tg_json_reader *reader, char *out, size_t s
     size_t at = 0;
 
     out[0] = '\0';
-    for (unsigned i = 0; i < reader->depth && at + 1 < size; i++) {
+    for (unsigned i = 0; i < reader->depth && i < TG_JSON_MAX_DEPTH && at + 1 < size; i++) {
         const struct frame *frame = &reader->frames[i];
         int n = (int)(frame->key_n < PATH_KEY_BYTES ? frame->key_n : PATH_KEY_BYTES);
         int written;
@@ -180,6 +182,9 @@ static bool has_lone_surrogate(const char *p, size_t n)
 
 static int check_text(struct tg_json_reader *reader, struct tg_json_event *event)
 {
+    event->has_nul = memchr(event->text, '\0', event->n) != NULL;
+    if (reader->depth > reader->key_depth)
+        return 0;
     /* Every escape is longer than what it stands for. */
     if (reader->text != NULL && event->end - event->start - 2 != event->n) {
         if (has_lone_surrogate(reader->text + event->start + 1, event->end - event->start - 2))
@@ -191,25 +196,36 @@ static int check_text(struct tg_json_reader *reader, struct tg_json_event *event
         return tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT,
                                      "%s that is not valid UTF-8 (byte %zu)",
                                      tg_json_event_name(event->kind), event->end);
-    event->has_nul = memchr(event->text, '\0', event->n) != NULL;
     return 0;
+}
+
+/* Of the innermost object or array; NULL if it is too deep to be judged. */
+static struct frame *innermost(struct tg_json_reader *reader)
+{
+    return reader->depth <= TG_JSON_MAX_DEPTH ? &reader->frames[reader->depth - 1] : NULL;
 }
 
 static int enter(struct tg_json_reader *reader, bool array)
 {
-    if (reader->depth == TG_JSON_MAX_DEPTH)
+    unsigned limit = reader->key_depth < TG_JSON_MAX_DEPTH ? MAX_DEPTH_UNJUDGED : TG_JSON_MAX_DEPTH;
+    struct frame *frame;
+
+    if (reader->depth == limit)
         return tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT,
-                                     "nested deeper than %d levels", TG_JSON_MAX_DEPTH);
-    reader->frames[reader->depth++] = (struct frame){.array = array, .key_base = reader->keys.n};
+                                     "nested deeper than %u levels", limit);
+    reader->depth++;
+    frame = innermost(reader);
+    if (frame != NULL)
+        *frame = (struct frame){.array = array, .key_base = reader->keys.n};
     return 0;
 }
 
 static int leave(struct tg_json_reader *reader)
 {
-    const struct frame *frame = &reader->frames[reader->depth - 1];
+    const struct frame *frame = innermost(reader);
     const struct tg_json_key *twice = NULL;
 
-    if (!frame->array && reader->depth <= reader->key_depth)
+    if (frame != NULL && !frame->array && reader->depth <= reader->key_depth)
         twice = tg_json_keys_pop(&reader->keys, frame->key_base);
     reader->depth--;
     if (twice == NULL)
@@ -224,13 +240,13 @@ static int leave(struct tg_json_reader *reader)
 
 static int note_key(struct tg_json_reader *reader, const struct tg_json_event *event)
 {
-    struct frame *frame = &reader->frames[reader->depth - 1];
+    struct frame *frame = innermost(reader);
 
-    if (reader->text != NULL) {
+    if (frame != NULL && reader->text != NULL) {
         frame->key = reader->text + event->start + 1;
         frame->key_n = event->end - event->start - 2;
     }
-    if (reader->depth > reader->key_depth)
+    if (frame == NULL || reader->depth > reader->key_depth)
         return 0;
     if (++frame->count > TG_JSON_MAX_ITEMS)
         return tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT,
@@ -277,7 +293,7 @@ static int take(struct tg_json_reader *reader, struct tg_json_event *event)
 {
     int rc;
 
-    if (is_value(event->kind) && reader->depth > 0)
+    if (is_value(event->kind) && reader->depth > 0 && reader->depth <= TG_JSON_MAX_DEPTH)
         reader->frames[reader->depth - 1].index++;
     rc = accept(reader, event);
     return rc != 0 ? rc : reader->on_event(reader->data, reader, event, reader->err);

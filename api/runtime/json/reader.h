@@ -51,9 +51,10 @@ typedef int (*tg_json_event_fn)(void *data, const struct tg_json_reader *reader,
 int tg_json_read(const char *text, size_t n, tg_json_event_fn on_event, void *data,
                  struct tg_error *err);
 
-/* The same in chunks. Keys are compared in the outermost `key_depth` levels only; paths are
- * unknown; lone surrogates are not looked for: whoever reads the parts as documents of their own
- * checks those. */
+/* The same in chunks. Only the outermost `key_depth` levels are judged (duplicate keys, UTF-8);
+ * what is deeper must be well-formed and may be odd otherwise (nesting up to 10,000): whoever reads
+ * the parts as documents of their own judges those. So one odd part does not hide the others. Paths
+ * are unknown, and lone surrogates are not looked for. */
 struct tg_json_reader *tg_json_reader_new(tg_json_event_fn on_event, void *data,
                                           unsigned key_depth);
 void tg_json_reader_free(struct tg_json_reader *reader);

@@ -119,7 +119,27 @@ static void test_what_is_no_list_is_refused(void **state)
     assert_refused("{\"items\":[{}],\"items\":[{}]}", "key twice");
     assert_refused("{\"metadata\":{\"continue\":\"\",\"continue\":\"\"},\"items\":[{}]}",
                    "key twice");
-    assert_refused("{\"items\":[{\"a\":\"\xff\"}]}", "not valid UTF-8");
+    assert_refused("{\"metadata\":{\"continue\":\"\xff\"},\"items\":[{}]}", "not valid UTF-8");
+}
+
+static void test_an_odd_item_is_handed_over_and_hides_no_other(void **state)
+{
+    static const char begin[] = "{\"items\":[{},{\"a\":\"\xff\",\"b\":1,\"b\":2,\"c\":";
+    struct tg_buf json TG_AUTOBUF = TG_BUF_INIT(1 << 20);
+    struct seen seen = {.items = TG_BUF_INIT(1 << 20)};
+    struct tg_json_list_meta meta;
+
+    (void)state;
+    tg_buf_append_str(&json, begin);
+    for (int i = 0; i < 5000; i++)
+        tg_buf_append_char(&json, '[');
+    for (int i = 0; i < 5000; i++)
+        tg_buf_append_char(&json, ']');
+    tg_buf_append_str(&json, "},{\"z\":1}]}");
+    assert_int_equal(stream(tg_buf_str(&json), 777, 1 << 20, &seen, &meta, NULL), 0);
+    assert_int_equal(seen.n, 3);
+    assert_string_equal(tg_buf_str(&seen.items) + seen.items.len - 8, "{\"z\":1}|");
+    tg_buf_done(&seen.items);
 }
 
 static void test_an_item_that_the_receiver_refuses_ends_the_list(void **state)
@@ -166,6 +186,7 @@ int main(void)
         cmocka_unit_test(test_items_are_the_same_for_every_cut_of_the_input),
         cmocka_unit_test(test_metadata_may_come_last_and_items_be_null),
         cmocka_unit_test(test_what_is_no_list_is_refused),
+        cmocka_unit_test(test_an_odd_item_is_handed_over_and_hides_no_other),
         cmocka_unit_test(test_an_item_that_the_receiver_refuses_ends_the_list),
         cmocka_unit_test(test_memory_is_bounded_by_one_item),
     };
