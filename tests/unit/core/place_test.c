@@ -98,7 +98,7 @@ static void seven_nodes_with_one_free_device_are_called_fragmented(void **state)
     world_init(&w);
     add_class(&w, "gpu", "");
     for (size_t i = 0; i < 7; i++) {
-        char name[8];
+        char name[32];
 
         snprintf(name, sizeof(name), "a%zu", i + 1);
         add_node(&w, name, "", "");

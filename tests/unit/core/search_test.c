@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/assign.h"
+#include "controller/core/gang/search.h"
+#include "tests/unit/core/world.h"
+
+static const size_t nodes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+
+static void set_up(struct world *w, struct tg_board *board, struct tg_place_request *request,
+                   const size_t *gpus, size_t n)
+{
+    add_class(w, "gpu", "");
+    for (size_t i = 0; i < n; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "n%zu", i);
+        add_node(w, name, i == 0 ? "\"zone\":\"x\"" : "", "");
+        add_gpus(w, name, gpus[i], "");
+    }
+    assert_int_equal(tg_board_init(board, world_fleet(w), request, w->arena, NULL), 0);
+}
+
+static void best_fit_fills_the_fullest_node_first_and_keeps_large_gaps(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_place_request request = {.name = "g", .n_pieces = 3};
+    const struct tg_scope scope = {.nodes = nodes, .n = 4};
+    size_t placed = 0;
+
+    (void)state;
+    world_init(&w);
+    request.pieces = new_gang(&w, 3, 2);
+    set_up(&w, &board, &request, (const size_t[]){8, 5, 3, 4}, 4);
+    assert_int_equal(tg_search_best_fit(&board, &scope, &placed, NULL), 0);
+    assert_int_equal(placed, 3);
+    assert_int_equal(board.members[0].node, 2);
+    assert_int_equal(board.members[1].node, 3);
+    assert_int_equal(board.members[2].node, 3);
+    world_done(&w);
+}
+
+/* The big member fits on n0 as tightly as on any, but the small ones have to go there. */
+static void the_exhaustive_search_finds_what_best_fit_misses(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_piece pieces[3];
+    struct tg_place_request request = {.name = "g", .pieces = pieces, .n_pieces = 3};
+    const struct tg_scope scope = {.nodes = nodes, .n = 2};
+    size_t placed = 0, *devices[3] = {NULL};
+    bool found = false;
+
+    (void)state;
+    world_init(&w);
+    pieces[0] = new_piece(&w, new_pod(&w, "big", "1", ""), new_gpu_claim(&w, "big", 2));
+    pieces[1] = new_piece(&w, new_pod(&w, "s1", "1", "\"nodeSelector\":{\"zone\":\"x\"},"),
+                          new_gpu_claim(&w, "s1", 1));
+    pieces[2] = new_piece(&w, new_pod(&w, "s2", "1", "\"nodeSelector\":{\"zone\":\"x\"},"),
+                          new_gpu_claim(&w, "s2", 1));
+    set_up(&w, &board, &request, (const size_t[]){2, 2}, 2);
+    assert_int_equal(tg_search_best_fit(&board, &scope, &placed, NULL), 0);
+    assert_int_equal(placed, 1);
+    assert_int_equal(tg_search_all(&board, &scope, &found, NULL), 0);
+    assert_true(found);
+    assert_int_equal(board.members[0].node, 1);
+    assert_int_equal(board.members[1].node, 0);
+    assert_int_equal(board.members[2].node, 0);
+    assert_int_equal(tg_assign_devices(&board, devices, NULL), 0);
+    assert_string_equal(board.fleet->devices[devices[1][0]].name, "gpu-0");
+    assert_string_equal(board.fleet->devices[devices[2][0]].name, "gpu-1");
+    world_done(&w);
+}
+
+static void a_scope_without_the_capacity_is_refused_without_a_search(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_place_request request = {.name = "g", .n_pieces = 3};
+    const struct tg_scope scope = {.nodes = nodes, .n = 2};
+    bool found = true;
+
+    (void)state;
+    world_init(&w);
+    request.pieces = new_gang(&w, 3, 2);
+    set_up(&w, &board, &request, (const size_t[]){2, 3, 8}, 3);
+    assert_false(tg_search_may_fit(&board, &scope));
+    assert_int_equal(tg_search_all(&board, &scope, &found, NULL), 0);
+    assert_false(found);
+    assert_int_equal(board.steps, 0);
+    world_done(&w);
+}
+
+/* Ten unlike members on ten nodes that cannot hold the last: a proof would take long, the bound
+ * ends it. */
+static void the_search_ends_with_its_steps_and_says_so(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_piece pieces[12];
+    struct tg_place_request request = {
+        .name = "g", .pieces = pieces, .n_pieces = 12, .max_steps = 5000};
+    const struct tg_scope scope = {.nodes = nodes, .n = 10};
+    size_t gpus[10];
+    bool found = true;
+
+    (void)state;
+    world_init(&w);
+    for (size_t i = 0; i < 12; i++) {
+        char name[32], cpu[16];
+
+        snprintf(name, sizeof(name), "m%02zu", i);
+        snprintf(cpu, sizeof(cpu), "%zum", 100 + i);
+        pieces[i] = new_piece(&w, new_pod(&w, name, cpu, ""), new_gpu_claim(&w, name, 2));
+    }
+    for (size_t i = 0; i < 10; i++)
+        gpus[i] = i == 0 ? 4 : 3;
+    set_up(&w, &board, &request, gpus, 10);
+    assert_int_equal(tg_search_all(&board, &scope, &found, NULL), 0);
+    assert_false(found);
+    assert_true(board.gave_up);
+    assert_in_range(board.steps, 5000, 5020);
+    world_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(best_fit_fills_the_fullest_node_first_and_keeps_large_gaps),
+        cmocka_unit_test(the_exhaustive_search_finds_what_best_fit_misses),
+        cmocka_unit_test(a_scope_without_the_capacity_is_refused_without_a_search),
+        cmocka_unit_test(the_search_ends_with_its_steps_and_says_so),
+    };
+
+    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}
