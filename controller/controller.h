@@ -23,6 +23,7 @@ struct tg_unit_state {
     int64_t not_before;    /* monotonic: backs off until then */
     char *pending;         /* plan whose first writes are on their way: its devices count as busy */
     int64_t stalled_since; /* monotonic, 0: does not stall */
+    int64_t passing_since; /* monotonic, 0: is in no passing state */
     int64_t empty_since;   /* monotonic, 0: has live members */
     bool disturbed;        /* somebody else cleared an allocation of its open plan */
     char *said;            /* reason and text that were logged last */

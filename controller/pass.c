@@ -10,6 +10,7 @@
 #include "api/tangram/names.h"
 #include "controller/controller.h"
 
+#define PATIENCE (2 * TG_SECOND)
 #define PASS_MEMORY ((size_t)1 << 30)
 #define BACKOFF_FIRST (100 * TG_MILLISECOND)
 #define BACKOFF_LAST (30 * TG_SECOND)
@@ -290,9 +291,14 @@ static int process(struct pass *pass, struct candidate *c)
         return 0;
     }
     r = decide(pass, c, &input, &decision);
-    if (r == 0 && decision.kind == TG_DECIDE_PLACE)
+    if (r < 0)
+        return r;
+    /* Most gangs gather within a moment: neither a status write nor an event for that. */
+    if (!over(pass, decision.passing, &c->state->passing_since, PATIENCE) && decision.passing)
+        return 0;
+    if (decision.kind == TG_DECIDE_PLACE)
         r = place(pass, c, &input, &decision);
-    else if (r == 0 && decision.kind == TG_DECIDE_WAIT)
+    else if (decision.kind == TG_DECIDE_WAIT)
         r = tg_commit_show(&input, NULL, pass->arena, &decision, &pass->err);
     if (r < 0)
         return r;

@@ -32,6 +32,7 @@ int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason,
     d->out->kind = TG_DECIDE_WAIT;
     d->out->phase = phase;
     d->out->reason = reason;
+    d->out->passing = d->out->passing || tg_streq(reason, "Gathering");
     d->out->text = tg_arena_strdup(d->arena, text);
     return d->out->text == NULL ? tg_decide_out_of_memory(d) : 0;
 }

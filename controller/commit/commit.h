@@ -46,6 +46,7 @@ struct tg_decision {
     /* For people; NULL when there is nothing to say. Stable while the situation is. */
     const char *reason, *text;
     bool warning;
+    bool passing;                          /* mostly over within a moment: told only if it lasts */
     const struct tg_resource_claim *about; /* the claim that the text is about, or NULL */
     const char *phase;                     /* gangs: TG_PHASE_* */
     bool stalled;   /* the plan waits for a node or device to come back; tell `stall_over` when the

@@ -64,6 +64,7 @@ static int name_gang(const struct tg_pod *pod, struct tg_arena *arena, struct tg
 {
     char name[TG_GANG_OBJECT_NAME_SIZE];
 
+    ret->role = ret->declared->role;
     if (ret->declared->gang != NULL) {
         ret->gang = ret->declared->gang;
         return 0;

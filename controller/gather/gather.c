@@ -142,6 +142,11 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
     return 0;
 }
 
+static bool has_gang_label(const struct tg_pod *pod)
+{
+    return tg_meta_label(pod->metadata, TG_LABEL_GANG) != NULL;
+}
+
 static int see_pod(struct gathering *g, const struct tg_pod *pod, struct sighting *s)
 {
     size_t n = pod->spec->resource_claims.n;
@@ -162,7 +167,7 @@ static int see_pod(struct gathering *g, const struct tg_pod *pod, struct sightin
         s->member.wait = "its claims are not created yet";
     else if (pod->spec->scheduling_gates.n > (s->member.gated ? 1 : 0))
         s->member.wait = "another scheduling gate than tangram.dev/gang is still on it";
-    if (s->member.n_claims > 0 && tg_pod_check(pod, &why) < 0)
+    if ((s->member.n_claims > 0 || has_gang_label(pod)) && tg_pod_check(pod, &why) < 0)
         return note_error(g, &s->problem, &why, NULL);
     return 0;
 }
@@ -189,13 +194,14 @@ static int join_gang(struct gathering *g, struct sighting *s,
         return r;
     if (builder->unit.declared == NULL)
         builder->unit.declared = membership->declared;
-    else if (!same_size_and_place(builder->unit.declared, membership->declared))
+    else if (membership->declared != NULL &&
+             !same_size_and_place(builder->unit.declared, membership->declared))
         note_problem(&builder->unit.problem, &contradiction);
     if (builder->unit.value == NULL)
         builder->unit.value = membership->value;
     if (s->problem.reason != NULL)
         note_problem(&builder->unit.problem, &s->problem);
-    s->member.role = membership->declared->role;
+    s->member.role = membership->role;
     *TG_VEC_PUSH(&builder->members) = s->member;
     return 0;
 }
@@ -229,17 +235,22 @@ static int join_alone(struct gathering *g, struct sighting *s)
     return 0;
 }
 
+static bool concerns_us(const struct tg_pod *pod)
+{
+    return pod->spec != NULL && (pod->spec->resource_claims.n > 0 || has_gang_label(pod)) &&
+           !tg_pod_finished(pod) && pod->metadata->deletion_timestamp == NULL;
+}
+
 static int gather_pod(struct gathering *g, const struct tg_pod *pod)
 {
     struct tg_membership membership;
     struct sighting s;
     int r;
 
-    if (pod->spec == NULL || pod->spec->resource_claims.n == 0 || tg_pod_finished(pod) ||
-        pod->metadata->deletion_timestamp != NULL)
+    if (!concerns_us(pod))
         return 0;
     r = see_pod(g, pod, &s);
-    if (r < 0 || (s.member.n_claims == 0 && !has_record(pod)))
+    if (r < 0 || (s.member.n_claims == 0 && !has_record(pod) && !has_gang_label(pod)))
         return r;
     r = tg_membership_of(pod, s.all, s.n_all, g->arena, &membership, g->err);
     if (r < 0)

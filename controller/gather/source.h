@@ -14,7 +14,8 @@
 struct tg_membership {
     const char *gang;                 /* name of the Gang object; NULL: no member of a gang */
     const char *value;                /* label value behind it, or NULL */
-    const struct tg_member *declared; /* as the source says it */
+    const char *role;                 /* NULL: the nameless one */
+    const struct tg_member *declared; /* what a claim says; NULL from other sources */
     struct tg_unit_problem problem;
 };
 
@@ -26,9 +27,10 @@ struct tg_source {
                 struct tg_arena *arena, struct tg_membership *ret, struct tg_error *err);
 };
 
-extern const struct tg_source tg_source_claim_config;
+extern const struct tg_source tg_source_claim_config, tg_source_pod_labels;
 
-/* Asks the sources in order. */
+/* Asks the sources in order; the first that knows the gang wins, and one that names another is told
+ * as a problem. */
 int tg_membership_of(const struct tg_pod *pod, const struct tg_resource_claim *const *claims,
                      size_t n, struct tg_arena *arena, struct tg_membership *ret,
                      struct tg_error *err);
