@@ -234,14 +234,13 @@ static void write_device(char *json, size_t size, size_t index, const struct gpu
 /* Each device in a slice of its own: a pool of several slices, in any order. */
 static void add_box(struct world *w, const struct box *box, size_t index, size_t order)
 {
-    char name[8], labels[128], device[256], slice[640];
+    char name[32], rack[64], labels[128], device[256], slice[640];
 
     snprintf(name, sizeof(name), "n%zu", index);
-    labels[0] = '\0';
+    rack[0] = '\0';
     if (box->rack >= 0)
-        snprintf(labels, sizeof(labels), "\"rack\":\"r%d\"%s", box->rack, box->zone ? "," : "");
-    if (box->zone)
-        strncat(labels, "\"zone\":\"z\"", sizeof(labels) - strlen(labels) - 1);
+        snprintf(rack, sizeof(rack), "\"rack\":\"r%d\"%s", box->rack, box->zone ? "," : "");
+    snprintf(labels, sizeof(labels), "%s%s", rack, box->zone ? "\"zone\":\"z\"" : "");
     w->nodes[w->n_nodes++] =
         decodef(w->arena, &tg_node_type,
                 "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}},\"spec\":{%s},\"status\":{"
@@ -260,7 +259,7 @@ static void add_box(struct world *w, const struct box *box, size_t index, size_t
                  name, d, name, name, box->n, device);
         add_slice(w, slice);
         if (box->gpus[d].held) {
-            char claim[32], gpu[32];
+            char claim[64], gpu[32];
 
             snprintf(claim, sizeof(claim), "h-%s-%zu", name, d);
             snprintf(gpu, sizeof(gpu), "gpu-%zu", d);
@@ -299,7 +298,7 @@ static struct tg_piece make_piece(struct world *w, const struct job *job, size_t
                  want->tolerates ? ",\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\"}]"
                                  : "");
     }
-    strncat(requests, "]", sizeof(requests) - strlen(requests) - 1);
+    snprintf(requests + strlen(requests), sizeof(requests) - strlen(requests), "]");
     piece =
         new_piece(w, new_pod(w, name, cpu, job->zone ? "\"nodeSelector\":{\"zone\":\"z\"}," : ""),
                   job->n == 0 ? NULL : new_claim(w, name, requests));
