@@ -227,3 +227,22 @@ enum tg_node_state tg_fleet_node_state(const struct tg_fleet *fleet, const char 
         return TG_NODE_NOT_READY;
     return TG_NODE_OK;
 }
+
+int64_t tg_fleet_node_slack(const struct tg_fleet *fleet, const char *node)
+{
+    size_t index = tg_fleet_find_node(fleet, node);
+    int64_t least = TG_SLACK_WHOLE;
+
+    if (index == TG_NO_INDEX)
+        return least;
+    for (size_t i = 0; i < fleet->nodes[index].n_rooms; i++) {
+        const struct tg_fleet_room *room = &fleet->nodes[index].rooms[i];
+        int64_t left = room->allocatable - room->used, share;
+
+        if (room->allocatable <= 0)
+            continue;
+        share = left <= 0 ? 0 : (int64_t)((__int128)left * TG_SLACK_WHOLE / room->allocatable);
+        least = share < least ? share : least;
+    }
+    return least;
+}

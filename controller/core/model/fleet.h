@@ -84,4 +84,9 @@ const struct tg_device *tg_fleet_device(const struct tg_fleet *fleet, const char
 enum tg_node_state { TG_NODE_OK, TG_NODE_GONE, TG_NODE_NOT_READY /* or cordoned */ };
 enum tg_node_state tg_fleet_node_state(const struct tg_fleet *fleet, const char *node);
 
+/* How much room the node has left beside everything that counts as placed: the smallest share of
+ * any of its resources, in parts of TG_SLACK_WHOLE. TG_SLACK_WHOLE for a node that is not known. */
+#define TG_SLACK_WHOLE INT64_C(1000000)
+int64_t tg_fleet_node_slack(const struct tg_fleet *fleet, const char *node);
+
 #endif

@@ -99,12 +99,33 @@ static void an_exhausted_budget_is_an_ordinary_error(void **state)
     world_done(&w);
 }
 
+static void slack_is_the_share_of_the_scarcest_resource(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "free", "", "");
+    add_node(&w, "half", "", "");
+    w.pods[w.n_pods++] =
+        decode(w.arena, &tg_pod_type,
+               "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\"},\"spec\":{\"nodeName\":\"half\","
+               "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"4\"}}}]}}");
+    fleet = world_fleet(&w);
+    assert_int_equal(tg_fleet_node_slack(fleet, "free"), TG_SLACK_WHOLE);
+    assert_int_equal(tg_fleet_node_slack(fleet, "half"), TG_SLACK_WHOLE / 2);
+    assert_int_equal(tg_fleet_node_slack(fleet, "nope"), TG_SLACK_WHOLE);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_is_ok_gone_or_not_ready),
         cmocka_unit_test(a_device_is_found_by_driver_pool_and_name),
         cmocka_unit_test(a_device_state_tells_absent_tainted_and_tolerated),
+        cmocka_unit_test(slack_is_the_share_of_the_scarcest_resource),
         cmocka_unit_test(an_exhausted_budget_is_an_ordinary_error),
     };
 
