@@ -12,6 +12,7 @@
 
 #define PATIENCE (2 * TG_SECOND)
 #define PASS_MEMORY ((size_t)1 << 30)
+#define UNIT_MEMORY ((size_t)256 << 20)
 #define BACKOFF_FIRST (100 * TG_MILLISECOND)
 #define BACKOFF_LAST (30 * TG_SECOND)
 
@@ -26,7 +27,8 @@ struct candidate {
 
 struct pass {
     struct tg_controller *controller;
-    struct tg_arena *arena;
+    struct tg_arena *arena;   /* lives as long as the pass */
+    struct tg_arena *scratch; /* for one unit */
     struct tg_view view;
     struct tg_units units;
     struct candidate *candidates;
@@ -172,7 +174,7 @@ static int refuse(struct pass *pass, struct tg_decision *decision, const char *r
 {
     decision->kind = TG_DECIDE_WAIT;
     decision->reason = reason;
-    decision->text = tg_arena_strdup(pass->arena, why->message);
+    decision->text = tg_arena_strdup(pass->scratch, why->message);
     decision->warning = true;
     decision->phase = TG_PHASE_WAITING;
     return decision->text == NULL ? -TG_RESOURCE_EXHAUSTED : 0;
@@ -184,20 +186,23 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
 {
     struct tg_plan *plan;
     const char *text;
-    int r = tg_commit_plan(input, decision, request, placement, pass->arena, &plan, &pass->err);
+    int r = tg_commit_plan(input, decision, request, placement, pass->scratch, &plan, &pass->err);
 
     if (r < 0)
         return r;
-    r = tg_commit_begin(input, plan, pass->arena, decision, &pass->err);
+    r = tg_commit_begin(input, plan, pass->scratch, decision, &pass->err);
     if (r < 0)
         return r;
-    text = tg_plan_encode(plan, pass->arena);
+    text = tg_plan_encode(plan, pass->scratch);
     free(c->state->pending);
     c->state->pending = text == NULL ? NULL : tg_xstrdup(text);
     c->plan = plan;
-    assume_plan(pass, c);
     /* The next unit must see the devices taken. */
-    return build_fleet(pass);
+    TG_VEC_CLEAR(&pass->busy);
+    TG_VEC_CLEAR(&pass->assumed);
+    assume_plan(pass, c);
+    return tg_fleet_assume(pass->fleet, pass->busy.items, pass->busy.n, pass->assumed.items,
+                           pass->assumed.n, pass->arena, &pass->err);
 }
 
 static int place(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
@@ -217,13 +222,13 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
         find_level(pass, gang == NULL ? NULL : tg_gang_pack_preferred(gang), &storage[1],
                    &preferred, &why) < 0) {
         r = refuse(pass, decision, "UnknownLevel", &why);
-        return r < 0 ? r : tg_commit_show(input, NULL, pass->arena, decision, &pass->err);
+        return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
     }
-    r = tg_commit_place_request(input, decision, required, preferred, pass->arena, &request,
+    r = tg_commit_place_request(input, decision, required, preferred, pass->scratch, &request,
                                 &pass->err);
     if (r < 0)
         return r;
-    r = tg_place(pass->fleet, &request, pass->arena, &placement, &no_place, &why);
+    r = tg_place(pass->fleet, &request, pass->scratch, &placement, &no_place, &why);
     if (r == 0)
         return begin(pass, c, input, &request, &placement, decision);
     if (r == -TG_UNAVAILABLE) {
@@ -232,10 +237,10 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
         decision->text = no_place.text;
         decision->warning = true;
         decision->phase = TG_PHASE_WAITING;
-        return tg_commit_show(input, &no_place, pass->arena, decision, &pass->err);
+        return tg_commit_show(input, &no_place, pass->scratch, decision, &pass->err);
     }
     r = refuse(pass, decision, "Unsupported", &why);
-    return r < 0 ? r : tg_commit_show(input, NULL, pass->arena, decision, &pass->err);
+    return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
 }
 
 /* Is it over since `*since`? Remembers when it began, and asks to be woken at the end. */
@@ -257,14 +262,14 @@ static int decide(struct pass *pass, struct candidate *c, struct tg_commit_input
                   struct tg_decision *decision)
 {
     const struct tg_delays *delays = tg_configuration_delays(pass->controller->configuration);
-    int r = tg_commit_decide(input, pass->arena, decision, &pass->err);
+    int r = tg_commit_decide(input, pass->scratch, decision, &pass->err);
 
     if (r < 0)
         return r;
     input->stall_over = over(pass, decision->stalled, &c->state->stalled_since, delays->stall);
     input->linger_over = over(pass, decision->abandoned, &c->state->empty_since, delays->linger);
     if (input->stall_over || input->linger_over)
-        return tg_commit_decide(input, pass->arena, decision, &pass->err);
+        return tg_commit_decide(input, pass->scratch, decision, &pass->err);
     return 0;
 }
 
@@ -290,6 +295,7 @@ static int process(struct pass *pass, struct candidate *c)
         tg_controller_wake_at(controller, c->state->not_before);
         return 0;
     }
+    tg_arena_reset(pass->scratch);
     r = decide(pass, c, &input, &decision);
     if (r < 0)
         return r;
@@ -299,7 +305,7 @@ static int process(struct pass *pass, struct candidate *c)
     if (decision.kind == TG_DECIDE_PLACE)
         r = place(pass, c, &input, &decision);
     else if (decision.kind == TG_DECIDE_WAIT)
-        r = tg_commit_show(&input, NULL, pass->arena, &decision, &pass->err);
+        r = tg_commit_show(&input, NULL, pass->scratch, &decision, &pass->err);
     if (r < 0)
         return r;
     tg_controller_report(controller, c->state, c->unit, &decision);
@@ -397,11 +403,13 @@ void tg_controller_pass(struct tg_controller *controller)
     controller->wake_at = 0;
     tg_controller_start_waiting(controller);
     pass.arena = tg_arena_new(PASS_MEMORY);
+    pass.scratch = tg_arena_new(UNIT_MEMORY);
     tg_view_init(&pass.view);
     tg_controller_fill_view(controller, &pass.view);
     run(&pass);
     tg_view_done(&pass.view);
     TG_VEC_DONE(&pass.busy);
     TG_VEC_DONE(&pass.assumed);
+    tg_arena_free(pass.scratch);
     tg_arena_free(pass.arena);
 }

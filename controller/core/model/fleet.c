@@ -193,8 +193,11 @@ const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *dri
                                    const char *pool, const char *device)
 {
     const struct key key = {.fleet = fleet, .driver = driver, .pool = pool, .name = device};
-    size_t index = TG_NO_INDEX;
+    size_t index = tg_fleet_find_device(fleet, driver, pool, device);
 
+    /* Devices that nobody publishes have no row; what was assumed stands in the row alone. */
+    if (index != TG_NO_INDEX)
+        return fleet->devices[index].holder;
     if (driver != NULL && pool != NULL && device != NULL)
         index = search(fleet->n_holders, compare_holder_key, &key);
     return index == TG_NO_INDEX ? NULL : fleet->holders[index].holder;

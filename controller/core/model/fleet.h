@@ -56,6 +56,13 @@ struct tg_fleet;
 int tg_fleet_new(const struct tg_fleet_input *input, struct tg_arena *arena, struct tg_fleet **ret,
                  struct tg_error *err);
 
+/* What a decision has just given away: devices get their holder, pods (which did not stand anywhere
+ * before) take their room. The fleet then equals one that is built anew with these added to its
+ * input. Strings must outlive the fleet. */
+int tg_fleet_assume(struct tg_fleet *fleet, const struct tg_fleet_busy *busy, size_t n_busy,
+                    const struct tg_fleet_assumed *assumed, size_t n_assumed,
+                    struct tg_arena *arena, struct tg_error *err);
+
 /* Is the class managed by this instance (label), and does it carry the guard as an entry of its
  * own? */
 enum tg_class_kind {

@@ -203,3 +203,25 @@ int tg_fleet_add_pods(struct tg_fleet *fleet, const struct tg_fleet_input *input
     }
     return rc;
 }
+
+int tg_fleet_assume(struct tg_fleet *fleet, const struct tg_fleet_busy *busy, size_t n_busy,
+                    const struct tg_fleet_assumed *assumed, size_t n_assumed,
+                    struct tg_arena *arena, struct tg_error *err)
+{
+    struct tg_demand_table table = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < n_busy; i++) {
+        size_t index = tg_fleet_find_device(fleet, busy[i].driver, busy[i].pool, busy[i].device);
+
+        if (index != TG_NO_INDEX && fleet->devices[index].holder == NULL)
+            fleet->devices[index].holder = busy[i].holder;
+    }
+    for (size_t i = 0; rc == 0 && i < n_assumed; i++) {
+        const struct stay stay = {
+            .pod = assumed[i].pod, .node = assumed[i].node, .standing = ASSUMED};
+
+        rc = take_room(fleet, &stay, &table, arena, err);
+    }
+    return rc;
+}

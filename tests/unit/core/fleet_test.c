@@ -119,6 +119,32 @@ static void slack_is_the_share_of_the_scarcest_resource(void **state)
     world_done(&w);
 }
 
+static void what_is_assumed_is_taken(void **state)
+{
+    struct tg_fleet_busy busy = {
+        .driver = GPU_DRIVER, .pool = "a", .device = "gpu-1", .holder = "gang n/g"};
+    struct tg_fleet_assumed assumed = {.node = "a"};
+    struct tg_error err = TG_ERROR_INIT;
+    struct tg_fleet *fleet;
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "a", "", "");
+    add_gpus(&w, "a", 2, "");
+    assumed.pod =
+        decode(w.arena, &tg_pod_type,
+               "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\"},\"spec\":{"
+               "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"2\"}}}]}}");
+    fleet = world_fleet(&w);
+    assert_null(tg_fleet_device_holder(fleet, GPU_DRIVER, "a", "gpu-1"));
+    assert_int_equal(tg_fleet_assume(fleet, &busy, 1, &assumed, 1, w.arena, &err), 0);
+    assert_string_equal(tg_fleet_device_holder(fleet, GPU_DRIVER, "a", "gpu-1"), "gang n/g");
+    assert_null(tg_fleet_device_holder(fleet, GPU_DRIVER, "a", "gpu-0"));
+    assert_int_equal(tg_fleet_node_slack(fleet, "a"), TG_SLACK_WHOLE * 3 / 4);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +152,7 @@ int main(void)
         cmocka_unit_test(a_device_is_found_by_driver_pool_and_name),
         cmocka_unit_test(a_device_state_tells_absent_tainted_and_tolerated),
         cmocka_unit_test(slack_is_the_share_of_the_scarcest_resource),
+        cmocka_unit_test(what_is_assumed_is_taken),
         cmocka_unit_test(an_exhausted_budget_is_an_ordinary_error),
     };
 
