@@ -18,6 +18,22 @@ struct progress {
     const char *lost_pod, *bad_claim;
 };
 
+/* A released member of a plan that lists its claims no more, while the scheduler still needs them.
+ */
+static void count_claims_of_released(const struct tg_deciding *d, const struct tg_pod *pod,
+                                     struct progress *p)
+{
+    for (size_t i = 0; i < d->in->unit->n_members; i++) {
+        const struct tg_unit_member *member = &d->in->unit->members[i];
+
+        for (size_t j = 0; member->pod == pod && j < member->n_claims; j++)
+            if (!tg_claim_allocated(member->claims[j])) {
+                p->open++;
+                p->bad_claim = member->claims[j]->metadata->name;
+            }
+    }
+}
+
 static void count_member(const struct tg_deciding *d, const struct tg_plan_member *member,
                          struct progress *p)
 {
@@ -37,6 +53,8 @@ static void count_member(const struct tg_deciding *d, const struct tg_plan_membe
     p->alive++;
     p->gated += state.gated;
     p->bound += state.bound;
+    if (member->claims.n == 0 && !state.gated && !state.bound)
+        count_claims_of_released(d, state.pod, p);
     for (size_t i = 0; i < member->claims.n; i++) {
         const struct tg_resource_claim *claim;
         enum tg_claim_state claim_state =
@@ -188,6 +206,7 @@ static int shrink(struct tg_deciding *d, const struct tg_plan *plan, const char 
 static int decide_degraded(struct tg_deciding *d, const struct progress *p)
 {
     d->out->warning = true;
+    d->out->passing = p->lost > 0; /* a gang whose pods are being deleted one after the other */
     if (p->lost > 0)
         return tg_decide_wait(
             d, TG_PHASE_DEGRADED, "MemberLost",
@@ -210,23 +229,24 @@ static int close_plan(struct tg_deciding *d, const struct progress *p)
 
 static int decide_after(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)
 {
+    const struct tg_object_meta *meta = d->in->unit->gang->metadata;
     const char *phase =
         p->alive > 0 && p->bound == p->alive ? TG_PHASE_RUNNING : TG_PHASE_ALLOCATED;
+    bool hurt = p->open + p->foreign + p->gone > 0;
+    bool leaving = meta->deletion_timestamp != NULL;
 
     if (p->alive == 0)
         return close_plan(d, p);
-    if (p->open + p->foreign + p->gone > 0)
-        return decide_degraded(d, p);
     /* Of those that were released none will stay: when they are gone the rest is taken back. */
-    if (p->lost > 0 && p->alive == p->gated && p->finished == 0 && !p->shrunk)
+    if (!hurt && p->lost > 0 && p->alive == p->gated && p->finished == 0 && !p->shrunk)
         return decide_degraded(d, p);
-    if (p->gated > 0)
+    if (!hurt && p->gated > 0)
         return release_gates(d, plan);
-    if (!p->shrunk)
+    if (!hurt && !p->shrunk && !leaving)
         return shrink(d, plan, phase);
-    if (tg_meta_has_finalizer(d->in->unit->gang->metadata, TG_FINALIZER_PLAN))
+    if ((p->shrunk || leaving) && tg_meta_has_finalizer(meta, TG_FINALIZER_PLAN))
         return tg_write_gang_finalizer(d, false);
-    if (p->lost > 0)
+    if (hurt || p->lost > 0)
         return decide_degraded(d, p);
     d->out->kind = TG_DECIDE_WAIT;
     d->out->phase = phase;
@@ -258,25 +278,43 @@ static int choose(struct tg_deciding *d)
     return 0;
 }
 
+/* Released by a plan that is no more: it runs, or will. */
+static bool released(const struct tg_deciding *d, const struct tg_unit_member *member)
+{
+    struct tg_plan_marker marker;
+
+    return !member->gated &&
+           (member->pod->spec->node_name != NULL ||
+            (member->n_claims > 0 && tg_claim_marker(member->claims[0], d->arena, &marker)));
+}
+
+static int explain_member(struct tg_deciding *d, const struct tg_unit_member *member, size_t wanted)
+{
+    const char *pod = member->pod->metadata->name;
+
+    if (member->wait != NULL)
+        return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering",
+                              "%zu of %zu members are ready; pod %s is not: %s.", d->out->n_chosen,
+                              wanted, pod, member->wait);
+    if (released(d, member))
+        return tg_decide_wait(
+            d, TG_PHASE_GATHERING, "Gathering",
+            "%zu of %zu members are ready; pod %s of an earlier run has not finished yet.",
+            d->out->n_chosen, wanted, pod);
+    return tg_decide_wait(d, TG_PHASE_GATHERING, "MemberNotGated",
+                          "%zu of %zu members are ready; pod %s does not count: it has no "
+                          "scheduling gate " TG_GATE
+                          ". Delete it, and let it be created with the gate.",
+                          d->out->n_chosen, wanted, pod);
+}
+
 static int explain_gathering(struct tg_deciding *d, size_t wanted)
 {
     const struct tg_unit *unit = d->in->unit;
 
-    for (size_t i = 0; i < unit->n_members; i++) {
-        const struct tg_unit_member *member = &unit->members[i];
-
-        if (member->wait != NULL)
-            return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering",
-                                  "%zu of %zu members are ready; pod %s is not: %s.",
-                                  d->out->n_chosen, wanted, member->pod->metadata->name,
-                                  member->wait);
-        if (!member->gated)
-            return tg_decide_wait(
-                d, TG_PHASE_GATHERING, "MemberNotGated",
-                "%zu of %zu members are ready; pod %s does not count: it was created without the "
-                "scheduling gate " TG_GATE ". Delete it, and let it be created with the gate.",
-                d->out->n_chosen, wanted, member->pod->metadata->name);
-    }
+    for (size_t i = 0; i < unit->n_members; i++)
+        if (unit->members[i].wait != NULL || !unit->members[i].gated)
+            return explain_member(d, &unit->members[i], wanted);
     return tg_decide_wait(d, TG_PHASE_GATHERING, "Gathering", "%zu of %zu members exist.",
                           d->out->n_chosen, wanted);
 }
@@ -384,12 +422,21 @@ static int decide_without_plan(struct tg_deciding *d)
     return decide_ready(d);
 }
 
+/* Nothing is left to do for a deleted Gang whose members have all been released. */
+static bool all_released(const struct tg_deciding *d)
+{
+    for (size_t i = 0; i < d->in->unit->n_members; i++)
+        if (!released(d, &d->in->unit->members[i]))
+            return false;
+    return true;
+}
+
 static int decide_without_object(struct tg_deciding *d)
 {
     const struct tg_unit *unit = d->in->unit;
     int r = clear_strays(d);
 
-    if (r < 0 || d->out->n_writes > 0)
+    if (r < 0 || d->out->n_writes > 0 || all_released(d))
         return r;
     if (unit->problem.reason != NULL)
         return tg_decide_problem(d, NULL);

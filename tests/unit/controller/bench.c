@@ -309,7 +309,7 @@ void bench_step(struct bench *bench, size_t i, enum bench_fault fault)
                              &answer, &err);
     /* The model refuses what the real server would: such a write must never be sent. */
     if (r == -TG_INVALID_ARGUMENT && !bench->foreign_fault)
-        fail_msg("%s %s: %s\n%s", bench_trace(bench), op.write.name, err.message, op.write.body);
+        bench_fail(bench, "%s: %s: %.400s", op.write.name, err.message, op.write.body);
     if (fault == BENCH_LOST || fault == BENCH_UNSENT) {
         read_object(bench, &op.write);
         finish(bench, i, true);
@@ -367,7 +367,7 @@ void bench_settle(struct bench *bench, int64_t patience)
             return;
         wait_for(bench, &patience);
     }
-    fail_msg("never settles: %s", bench_trace(bench));
+    bench_fail(bench, "never settles");
 }
 
 bool bench_run(struct bench *bench, size_t n)
@@ -472,6 +472,24 @@ const char *bench_trace(struct bench *bench)
     for (size_t i = 0; i < bench->trace.n; i++)
         tg_buf_printf(&buf, "%s%s", i > 0 ? "; " : "", bench->trace.items[i]);
     return keep(bench, tg_buf_str(&buf));
+}
+
+/* Piece by piece: cmocka loses messages that are long. */
+void bench_fail(struct bench *bench, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    for (size_t i = 0; i < bench->trace.n; i++)
+        print_error("%s%s", i > 0 ? "; " : "", bench->trace.items[i]);
+    print_error("\n");
+    for (struct tg_map_entry *e = tg_map_first(bench->told); e != NULL; e = tg_map_next(e))
+        print_error("%s: %s\n", tg_map_key(e), (const char *)tg_map_value(e));
+    fail_msg("%s", text);
+    abort();
 }
 
 const char *bench_dump(struct bench *bench)

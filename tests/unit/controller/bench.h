@@ -95,6 +95,9 @@ const char *bench_phase(struct bench *bench, const char *gang); /* NULL: no Gang
 const char *bench_told(struct bench *bench, const char *unit);  /* "" if nothing */
 /* All changes in one line, separated by "; ". */
 const char *bench_trace(struct bench *bench);
+/* Prints the trace and fails the test with this text. */
+void bench_fail(struct bench *bench, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
 /* Everything on the server as one text, for comparisons. */
 const char *bench_dump(struct bench *bench);
 

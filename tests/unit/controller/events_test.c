@@ -87,7 +87,7 @@ static void all_run(struct bench *bench, const struct workload *w)
 {
     invariants_rest(bench);
     if (bench_bound(bench) != w->pods)
-        fail_msg("%zu of %zu pods run: %s", bench_bound(bench), w->pods, bench_trace(bench));
+        bench_fail(bench, "%zu of %zu pods run", bench_bound(bench), w->pods);
     assert_int_equal(bench_allocated(bench), w->pods * w->claims);
 }
 
@@ -95,7 +95,7 @@ static void nothing_held(struct bench *bench)
 {
     invariants_rest(bench);
     if (bench_ours(bench) != 0)
-        fail_msg("%zu claims stay allocated: %s", bench_ours(bench), bench_trace(bench));
+        bench_fail(bench, "%zu claims stay allocated", bench_ours(bench));
     assert_false(bench->gate_removed);
 }
 
@@ -121,7 +121,7 @@ static void claim_allocated_elsewhere(struct bench *bench, const struct workload
                       "'other','pool':'x','device':'y'}]}}}}");
     bench_settle(bench, 5 * MINUTE);
     if (w->pods * w->claims > 1 && bench_allocated(bench) != 1)
-        fail_msg("%zu claims are allocated: %s", bench_allocated(bench), bench_trace(bench));
+        bench_fail(bench, "%zu claims are allocated", bench_allocated(bench));
     nothing_held(bench);
     if (strstr(bench_told(bench, w->gang         ? "gang/ns/m"
                                  : w->claims > 1 ? "pod/ns/m-0"
@@ -169,9 +169,9 @@ static void gang_deleted(struct bench *bench, const struct workload *w)
     all_run(bench, w);
     if (old != NULL &&
         tg_streq(tg_cluster_get(bench->cluster, TG_VIEW_GANG, NS, "m")->uid, old->uid))
-        fail_msg("the deleted Gang is still there: %s", bench_trace(bench));
+        bench_fail(bench, "the deleted Gang is still there");
     if (w->gang && planned && strstr(bench_trace(bench), "Releasing") == NULL)
-        fail_msg("it was not rolled back: %s", bench_trace(bench));
+        bench_fail(bench, "it was not rolled back");
 }
 
 static void node_deleted(struct bench *bench, const struct workload *w)
@@ -212,7 +212,7 @@ static void node_not_ready(struct bench *bench, const struct workload *w)
     bench_settle(bench, 5 * MINUTE);
     all_run(bench, w);
     if (node != NULL && tg_streq(planned_node(bench), node))
-        fail_msg("it ran on a node that is away: %s", bench_trace(bench));
+        bench_fail(bench, "it ran on a node that is away");
 }
 
 static void node_comes_back(struct bench *bench, const struct workload *w)
@@ -228,7 +228,7 @@ static void node_comes_back(struct bench *bench, const struct workload *w)
     bench_settle(bench, MINUTE);
     all_run(bench, w);
     if (strstr(bench_trace(bench), "clear") != NULL)
-        fail_msg("the plan was given up: %s", bench_trace(bench));
+        bench_fail(bench, "the plan was given up");
 }
 
 static void node_cordoned(struct bench *bench, const struct workload *w)
@@ -271,7 +271,7 @@ static void pool_comes_back(struct bench *bench, const struct workload *w)
     bench_settle(bench, MINUTE);
     all_run(bench, w);
     if (strstr(bench_trace(bench), "clear") != NULL)
-        fail_msg("the plan was given up: %s", bench_trace(bench));
+        bench_fail(bench, "the plan was given up");
 }
 
 static void tainted(struct bench *bench, const struct workload *w, const char *effect)
@@ -292,7 +292,7 @@ static void tainted(struct bench *bench, const struct workload *w, const char *e
         device = &((const struct tg_resource_claim *)(const void *)s->object)
                       ->status->allocation->devices->results.items[0];
         if (tg_streq(device->pool, tg_or(node, "n1")) && tg_streq(device->device, "gpu-0"))
-            fail_msg("a tainted device was given away: %s", bench_trace(bench));
+            bench_fail(bench, "a tainted device was given away");
     }
 }
 
@@ -381,7 +381,7 @@ static void process_dies(struct bench *bench, const struct workload *w)
     bench_settle(bench, MINUTE);
     all_run(bench, w);
     if (strstr(bench_trace(bench), "clear") != NULL)
-        fail_msg("the plan was given up: %s", bench_trace(bench));
+        bench_fail(bench, "the plan was given up");
 }
 
 /* --- every event at every step --------------------------------------------------------------- */

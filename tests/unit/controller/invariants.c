@@ -34,8 +34,8 @@ static void check_devices(struct bench *bench)
             TG_AUTOFREE char *key = tg_xasprintf("%s/%s/%s", d->driver, d->pool, d->device);
 
             if (tg_map_has(holders, key))
-                fail_msg("I1: %s held by %s and %s: %s", key, s->key,
-                         (const char *)tg_map_get(holders, key), bench_trace(bench));
+                bench_fail(bench, "I1: %s held by %s and %s", key, s->key,
+                           (const char *)tg_map_get(holders, key));
             tg_map_set(holders, key, (void *)(uintptr_t)s->key);
         }
     }
@@ -116,8 +116,8 @@ static void check_member(struct bench *bench, const struct tg_pod *pod, const st
         else if (!as_planned(plan, claim))
             why = "has other devices than planned";
         if (why != NULL)
-            fail_msg("I2: a gate was removed, but claim %s of pod %s %s: %s", tg_or(name, "?"),
-                     pod->metadata->name, why, bench_trace(bench));
+            bench_fail(bench, "I2: a gate was removed, but claim %s of pod %s %s", tg_or(name, "?"),
+                       pod->metadata->name, why);
     }
 }
 
@@ -190,44 +190,32 @@ void invariants_gate(struct bench *bench, const struct tg_snapshot *snapshot)
 
 /* --- I3 -------------------------------------------------------------------------------------- */
 
-struct tally {
-    size_t gated, free, allocated, claims;
-};
-
-static void count(struct bench *bench, const struct tg_pod *pod, struct tally *tally)
+static size_t claims_held(struct bench *bench, const struct tg_pod *pod)
 {
-    bool gated = tg_pod_has_gate(pod, TG_GATE);
+    size_t held = 0;
 
-    tally->gated += gated;
-    tally->free += !gated;
-    for (size_t i = 0; gated && i < pod->spec->resource_claims.n; i++) {
+    for (size_t i = 0; i < pod->spec->resource_claims.n; i++) {
         const char *name = tg_pod_claim_object(pod, &pod->spec->resource_claims.items[i]);
         const struct tg_snapshot *s =
             name == NULL ? NULL : tg_cluster_get(bench->cluster, TG_VIEW_CLAIM, NS, name);
         struct tg_plan_marker marker;
 
-        tally->claims++;
-        tally->allocated += s != NULL && tg_claim_marker(claim_of(s), bench->arena, &marker);
+        held += s != NULL && tg_claim_marker(claim_of(s), bench->arena, &marker);
     }
+    return held;
 }
 
-/* Pods belong together by the label "test/unit". Whoever is still gated at rest holds nothing. */
 void invariants_rest(struct bench *bench)
 {
     const struct tg_snapshot *s;
 
     for (size_t i = 0; (s = tg_cluster_nth(bench->cluster, TG_VIEW_POD, i)) != NULL; i++) {
         const struct tg_pod *pod = (const void *)s->object;
-        struct tally tally = {0};
 
-        if (tg_pod_finished(pod) || pod->metadata->deletion_timestamp != NULL)
-            continue;
-        count(bench, pod, &tally);
-        if (tally.gated > 0 && tally.allocated > 0)
-            fail_msg("I3: pod %s waits with %zu of %zu claims allocated: %s", pod->metadata->name,
-                     tally.allocated, tally.claims, bench_trace(bench));
-        if (tally.gated == 0 && pod->spec->node_name == NULL)
-            fail_msg("I3: pod %s was released and never bound: %s", pod->metadata->name,
-                     bench_trace(bench));
+        if (!tg_pod_finished(pod) && pod->metadata->deletion_timestamp == NULL &&
+            pod->spec->node_name == NULL && claims_held(bench, pod) > 0)
+            bench_fail(bench, "I3: pod %s %s with %zu of %zu claims allocated", pod->metadata->name,
+                       tg_pod_has_gate(pod, TG_GATE) ? "is gated" : "does not start",
+                       claims_held(bench, pod), pod->spec->resource_claims.n);
     }
 }

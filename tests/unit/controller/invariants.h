@@ -12,8 +12,7 @@ void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *
  * ours, on the member's node, per the plan, and reserved for the pods that use it. */
 /* bench->racing: in the cache. */
 void invariants_gate(struct bench *bench, const struct tg_snapshot *pod);
-/* I3, for a cluster at rest: a gang whose members are all gated has no allocation at all, one that
- * lost a gate has lost all of its live members' gates. */
+/* I3, for a cluster at rest: whoever is not bound holds nothing. */
 void invariants_rest(struct bench *bench);
 
 #endif

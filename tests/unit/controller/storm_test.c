@@ -294,8 +294,7 @@ static bool lacks_claims(struct storm *storm, const struct tg_snapshot *s)
     return false;
 }
 
-/* Nodes, devices and class are as at the beginning; pods that lost a claim are made again, and so
- * are those that were released but cannot start any more (the right column only reports them). */
+/* Nodes, devices and class are as at the beginning; pods that lost a claim are made again. */
 static void calm(struct storm *storm)
 {
     static const char *const names[NODES] = {"n1", "n2", "n3"};
@@ -322,8 +321,28 @@ static size_t waiting(struct storm *storm, char letter)
     size_t n = 0;
 
     for (size_t i = 0; (s = pod_at(storm, i)) != NULL; i++)
-        n += s->name[0] == letter && gated(s) && !tg_pod_finished(pod_of(s));
+        n += s->name[0] == letter && !running(s) && !tg_pod_finished(pod_of(s));
     return n;
+}
+
+/* A member whose claim was cleared after its release: its gang does not claim to be well, and the
+ * test does what onMemberLoss will do. */
+static void replace_stranded(struct storm *storm)
+{
+    const struct tg_snapshot *s;
+
+    for (size_t i = 0; (s = pod_at(storm, i)) != NULL; i++) {
+        char gang[2] = {s->name[0], '\0'};
+        const char *phase = bench_phase(storm->bench, gang);
+
+        if (tg_pod_finished(pod_of(s)) || gated(s) || running(s) || !kind_of(s->name)->gang)
+            continue;
+        if (tg_streq(phase, "Running") || tg_streq(phase, "Allocated"))
+            bench_fail(storm->bench, "%s is stranded and the gang is %s", s->name, phase);
+        bench_delete_pod(storm->bench, s->name);
+        make_pod(storm, kind_of(s->name));
+        i = (size_t)-1;
+    }
 }
 
 /* Lets everything that can run do so, wave after wave. */
@@ -334,6 +353,8 @@ static void drain(struct storm *storm)
     for (size_t wave = 0; wave < 20; wave++) {
         bool ran = false;
 
+        bench_settle(storm->bench, 10 * MINUTE);
+        replace_stranded(storm);
         bench_settle(storm->bench, 10 * MINUTE);
         invariants_rest(storm->bench);
         for (size_t i = 0; (s = pod_at(storm, i)) != NULL; i++)
@@ -359,9 +380,8 @@ static const char *weather(uint64_t seed, size_t rotate, struct tg_arena *arena)
     drain(&storm);
     for (size_t i = 0; i < TG_ARRAY_SIZE(kinds); i++)
         if (waiting(&storm, kinds[i].letter) >= kinds[i].pods)
-            fail_msg("%c could run and does not: %s\n%s\n%s", kinds[i].letter,
-                     bench_told(storm.bench, "gang/ns/a"), bench_told(storm.bench, "gang/ns/b"),
-                     bench_trace(storm.bench));
+            bench_fail(storm.bench, "%c could run and does not: %s", kinds[i].letter,
+                       bench_told(storm.bench, kinds[i].letter == 'a' ? "gang/ns/a" : "gang/ns/b"));
     assert_int_equal(tg_cluster_unconditional(storm.bench->cluster), 0);
     assert_int_equal(storm.bench->ungated_early, 0);
     ret = tg_arena_strdup(arena, bench_dump(storm.bench));
@@ -375,7 +395,7 @@ static void storms_end_whole_or_with_nothing(void **state)
     for (uint64_t seed = 1; seed <= STORMS; seed++) {
         TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
 
-        print_message("seed %llu\n", (unsigned long long)seed);
+        fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
         assert_non_null(weather(seed, 0, arena));
     }
 }
@@ -386,7 +406,7 @@ static void the_order_of_objects_changes_nothing(void **state)
     for (uint64_t seed = 1; seed <= 10; seed++) {
         TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
 
-        print_message("seed %llu\n", (unsigned long long)seed);
+        fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
         assert_string_equal(weather(seed, 0, arena), weather(seed, (size_t)seed, arena));
     }
 }
