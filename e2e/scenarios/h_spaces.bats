@@ -1,30 +1,46 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
+#
+# kubectl stores compact JSON; clients in other languages do not. The API server then refuses every JSON patch of the
+# claim's metadata. (Where a mutating policy looks at claims, the server re-encodes them at creation, so there it happens to
+# claims that are older than the policy.)
 
 load lib
 
 setup() { scenario_setup; }
-teardown() { scenario_teardown; }
 
-# kubectl stores compact JSON; clients in other languages do not. The API server then refuses every JSON patch of the
-# claim's metadata ("spec: field is immutable").
-# bats test_tags=core
-@test "(h) a claim made with spaces in its opaque JSON through the raw API is served like any other" {
+teardown() {
+    diagnose_failure
+    tg_manifests_apply
+    scenario_teardown
+}
+
+request() { curl -fsS --cacert "$TG_DIR/pki/ca.crt" --cert "$TG_DIR/pki/admin.crt" --key "$TG_DIR/pki/admin.key" "$@"; }
+
+# created_with_spaces: creates the claim, anew if it is there, and looks how the server has stored it. JSON answers are
+# encoded afresh; the storage format shows the bytes.
+created_with_spaces() {
     local url=https://$TG_API_ADDRESS/apis/resource.k8s.io/v1/namespaces/$NAMESPACE/resourceclaims
-    local identity=(--cacert "$TG_DIR/pki/ca.crt" --cert "$TG_DIR/pki/admin.crt" --key "$TG_DIR/pki/admin.key")
-    local parameters='{ "kind" : "GangMember",  "apiVersion": "tangram.dev/v1alpha1",
-        "size":   1 ,  "gang" : "spaced" }'
-    curl -fsS "${identity[@]}" -H 'Content-Type: application/json' --data-binary @- "$url" <<JSON
+    kn delete resourceclaim spaced --ignore-not-found --wait
+    request -H 'Content-Type: application/json' --data-binary @- "$url" <<'JSON'
 {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
  "metadata": {"name": "spaced", "labels": {"tangram.dev/managed": "true"}},
  "spec": {"devices": {
    "requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpu.tangram.dev", "allocationMode": "ExactCount", "count": 1}}],
-   "config": [{"opaque": {"driver": "tangram.dev", "parameters": $parameters}}]}}}
+   "config": [{"opaque": {"driver": "tangram.dev", "parameters": { "kind" : "GangMember",
+       "apiVersion": "tangram.dev/v1alpha1",  "size":   1 ,  "gang" : "spaced" }}}]}}}
 JSON
-    # The server kept them, so a patch of the metadata is refused: the trap is real.
-    curl -fsS "${identity[@]}" "$url/spaced" | grep -qF '"size":   1 ,'
+    request -H 'Accept: application/vnd.kubernetes.protobuf' "$url/spaced" | grep -aqF '"size":   1 ,'
+}
+
+# bats test_tags=core
+@test "(h) a claim made with spaces in its opaque JSON through the raw API is served like any other" {
+    (($(tg_minor) < 36)) || k delete mutatingadmissionpolicybinding --all
+    tg_wait_until 20 created_with_spaces
+    tg_manifests_apply
+    # The trap is real.
     run kn annotate resourceclaim spaced example.com/a=b
-    [[ $status -ne 0 && $output == *"field is immutable"* || $output == *"cannot be modified"* ]]
+    [[ $status -ne 0 && $output == *immutable* ]]
 
     pod solo unused | sed 's/resourceClaimTemplateName: unused/resourceClaimName: spaced/' | kn create -f -
     wait_ready 60 solo

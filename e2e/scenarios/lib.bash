@@ -34,8 +34,9 @@ scenario_teardown() {
     for watch in "${WATCHES[@]}"; do
         kill "$watch" 2>/dev/null || true
     done
-    kn delete jobs,pods --all --wait --timeout=60s >/dev/null
-    k delete namespace "$NAMESPACE" --wait --timeout=60s >/dev/null
+    # The next scenario needs the devices, not the name.
+    kn delete jobs,pods,resourceclaims --all --wait --timeout=60s >/dev/null
+    k delete namespace "$NAMESPACE" --wait=false >/dev/null
 }
 
 # diagnose_failure: if the scenario failed, what one would look at; once, so a scenario that clears things away on its
