@@ -67,7 +67,7 @@ static void fail(struct tg_informer *informer, const struct tg_rest_response *re
     int64_t delay = tg_backoff_next(&informer->backoff);
 
     report(informer, err);
-    if (err->code == TG_UNAUTHENTICATED && tg_kube_client_renew_token(informer->client) &&
+    if (err->http_status == 401 && tg_kube_client_renew_token(informer->client) &&
         !informer->token_renewed) {
         informer->token_renewed = true;
         delay = 0;
