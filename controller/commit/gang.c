@@ -227,24 +227,35 @@ static int close_plan(struct tg_deciding *d, const struct progress *p)
                                       .plan_change = TG_PLAN_DROP});
 }
 
+/* All claims stand. */
+static int go_on(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p,
+                 const char *phase)
+{
+    /* Of those that were released none will stay: when they are gone the rest is taken back. */
+    if (p->lost > 0 && p->alive == p->gated && p->finished == 0 && !p->shrunk)
+        return decide_degraded(d, p);
+    if (p->gated > 0)
+        return release_gates(d, plan);
+    if (!p->shrunk && d->in->unit->gang->metadata->deletion_timestamp == NULL)
+        return shrink(d, plan, phase);
+    return 0;
+}
+
 static int decide_after(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)
 {
     const struct tg_object_meta *meta = d->in->unit->gang->metadata;
-    const char *phase =
-        p->alive > 0 && p->bound == p->alive ? TG_PHASE_RUNNING : TG_PHASE_ALLOCATED;
+    const char *phase = p->bound == p->alive ? TG_PHASE_RUNNING : TG_PHASE_ALLOCATED;
     bool hurt = p->open + p->foreign + p->gone > 0;
-    bool leaving = meta->deletion_timestamp != NULL;
+    int r = 0;
 
     if (p->alive == 0)
         return close_plan(d, p);
-    /* Of those that were released none will stay: when they are gone the rest is taken back. */
-    if (!hurt && p->lost > 0 && p->alive == p->gated && p->finished == 0 && !p->shrunk)
-        return decide_degraded(d, p);
-    if (!hurt && p->gated > 0)
-        return release_gates(d, plan);
-    if (!hurt && !p->shrunk && !leaving)
-        return shrink(d, plan, phase);
-    if ((p->shrunk || leaving) && tg_meta_has_finalizer(meta, TG_FINALIZER_PLAN))
+    if (!hurt)
+        r = go_on(d, plan, p, phase);
+    if (r < 0 || d->out->n_writes > 0 || d->out->reason != NULL)
+        return r;
+    if ((p->shrunk || meta->deletion_timestamp != NULL) &&
+        tg_meta_has_finalizer(meta, TG_FINALIZER_PLAN))
         return tg_write_gang_finalizer(d, false);
     if (hurt || p->lost > 0)
         return decide_degraded(d, p);

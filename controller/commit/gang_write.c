@@ -266,6 +266,12 @@ static int write_plan(struct tg_deciding *d, struct tg_json_writer *w,
     text = tg_plan_encode(change->plan, d->arena);
     if (text == NULL)
         return tg_decide_out_of_memory(d);
+    /* A merge patch merges objects: what the plan no longer has is taken away by name. */
+    text = tg_arena_printf(d->arena, "%.*s%s%s}", (int)strlen(text) - 1, text,
+                           change->plan->classes.n == 0 ? ",\"classes\":null" : "",
+                           change->plan->driver == NULL ? ",\"driver\":null" : "");
+    if (text == NULL)
+        return tg_decide_out_of_memory(d);
     tg_jw_kv_raw(w, "plan", text);
     return 0;
 }

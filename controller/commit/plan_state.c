@@ -173,6 +173,25 @@ static void judge_devices(struct judging *j, const struct tg_plan_member *member
     }
 }
 
+/* The record of a pod is an annotation, which others may write too; and whatever happened, no
+ * device is given away twice. */
+static void judge_holders(struct judging *j, const struct tg_plan_member *member,
+                          const struct tg_plan_result *result)
+{
+    const char *driver = tg_plan_result_driver(j->plan, result),
+               *pool = tg_plan_result_pool(member, result);
+
+    for (size_t i = 0; i < result->devices.n; i++) {
+        const char *device = result->devices.items[i];
+        const char *holder = tg_fleet_device_holder(j->d->in->fleet, driver, pool, device);
+
+        if (holder != NULL && !tg_streq(holder, j->d->in->unit->key))
+            judge(j, TG_PLAN_BROKEN,
+                  tg_arena_printf(j->d->arena, "device %s/%s/%s is held by %s", driver, pool,
+                                  device, holder));
+    }
+}
+
 static void judge_claim(struct judging *j, const struct tg_plan_member *member,
                         const struct tg_plan_claim *planned)
 {
@@ -181,6 +200,11 @@ static void judge_claim(struct judging *j, const struct tg_plan_member *member,
 
     switch (tg_plan_claim_state(j->d, member, planned, &claim)) {
     case TG_CLAIM_OPEN:
+        for (size_t i = 0; i < planned->results.n; i++) {
+            judge_devices(j, member, &planned->results.items[i], claim);
+            judge_holders(j, member, &planned->results.items[i]);
+        }
+        break;
     case TG_CLAIM_WRITTEN:
         for (size_t i = 0; i < planned->results.n; i++)
             judge_devices(j, member, &planned->results.items[i], claim);

@@ -150,17 +150,21 @@ static bool has_plan(const struct tg_snapshot *s)
     return gang->status != NULL && gang->status->plan != NULL;
 }
 
+static bool small_plan(const struct tg_snapshot *s)
+{
+    const struct tg_gang *gang = (const struct tg_gang *)(const void *)s->object;
+
+    return s->kind == TG_VIEW_GANG && gang->status->plan->members.n > 0 &&
+           gang->status->plan->members.items[0].claims.n == 0;
+}
+
 static const char *plan_change(const struct tg_snapshot *before, const struct tg_snapshot *after)
 {
     if (!has_plan(before))
         return has_plan(after) ? " +plan" : "";
     if (!has_plan(after))
         return " -plan";
-    return after->kind == TG_VIEW_GANG && ((const struct tg_gang *)(const void *)after->object)
-                                                  ->status->plan->members.items[0]
-                                                  .claims.n == 0
-               ? " small plan"
-               : "";
+    return small_plan(after) ? " small plan" : "";
 }
 
 /* What the controller changed, in words. */

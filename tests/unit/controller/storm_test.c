@@ -308,7 +308,7 @@ static void calm(struct storm *storm)
     }
     guard_class(storm, true);
     for (size_t i = 0; (s = pod_at(storm, i)) != NULL; i++)
-        if (!tg_pod_finished(pod_of(s)) && gated(s) && lacks_claims(storm, s)) {
+        if (!tg_pod_finished(pod_of(s)) && !running(s) && lacks_claims(storm, s)) {
             bench_delete_pod(storm->bench, s->name);
             make_pod(storm, kind_of(s->name));
             i = (size_t)-1;
