@@ -10,6 +10,7 @@
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "controller/core/model/attribute.h"
+#include "controller/core/model/counters.h"
 #include "controller/core/model/sort.h"
 #include "controller/core/model/taint.h"
 #include "controller/core/model/view.h"
@@ -209,9 +210,11 @@ static int take_pool(struct tg_fleet *fleet, const void *const *slices, size_t n
     size_t before = out->n;
     int rc = 0;
 
-    for (size_t i = 0; why == NULL && i < n; i++)
-        take_slice(fleet, ((const struct tg_resource_slice *)slices[i])->spec, out);
     if (why == NULL)
+        rc = tg_counters_check(slices, n, arena, &why, err);
+    for (size_t i = 0; rc == 0 && why == NULL && i < n; i++)
+        take_slice(fleet, ((const struct tg_resource_slice *)slices[i])->spec, out);
+    if (rc == 0 && why == NULL)
         rc = sort_pool(out, before, arena, &why, err);
     if (rc == 0 && why != NULL) {
         out->n = before;

@@ -96,7 +96,7 @@ static void what_this_version_cannot_allocate_is_named(void **state)
         {ON_N, "{\"name\":\"d\",\"attributes\":{\"tangram.dev/granted\":{\"bool\":true}}}",
          "reserved domain"},
         {ON_N, "{\"name\":\"d\",\"attributes\":{\"derived\":{\"bool\":true}}}", "derived"},
-        {ON_N,
+        {ON_N "\"sharedCounters\":[{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}}],",
          "{\"name\":\"d\",\"consumesCounters\":[{\"counterSet\":\"c\",\"counters\":{\"m\":{"
          "\"value\":\"1\"}}}]}",
          "consumesCounters"},
@@ -121,6 +121,45 @@ static void what_this_version_cannot_allocate_is_named(void **state)
             assert_null(fleet->devices[0].unsupported);
         else
             assert_non_null(strstr(fleet->devices[0].unsupported, cases[i].why));
+        world_done(&w);
+    }
+}
+
+static void counters_that_contradict_themselves_spoil_the_pool(void **state)
+{
+    static const struct {
+        const char *counters, *consumes, *why;
+    } cases[] = {
+        {"{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}}", "c", NULL},
+        {"{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}},{\"name\":\"c\",\"counters\":{"
+         "\"m\":{\"value\":"
+         "\"1\"}}}",
+         "c", "two counter sets"},
+        {"{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}}", "d", "not there"},
+        {"{\"name\":\"c\",\"counters\":{\"n\":{\"value\":\"1\"}}}", "c", "not there"},
+        {"", "c", "not there"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world w;
+        struct tg_fleet *fleet;
+        char rest[512], device[256];
+
+        world_init(&w);
+        snprintf(rest, sizeof(rest), ON_N "\"sharedCounters\":[%s],", cases[i].counters);
+        snprintf(device, sizeof(device),
+                 "{\"name\":\"d\",\"consumesCounters\":[{\"counterSet\":\"%s\",\"counters\":{\"m\":"
+                 "{\"value\":"
+                 "\"1\"}}}]}",
+                 cases[i].consumes);
+        slice(&w, "a", 1, 2, rest, "");
+        slice(&w, "b", 1, 2, ON_N, device);
+        fleet = world_fleet(&w);
+        assert_int_equal(fleet->n_devices, cases[i].why == NULL ? 1 : 0);
+        if (cases[i].why != NULL)
+            assert_non_null(
+                strstr(tg_fleet_find_bad_pool(fleet, GPU_DRIVER, "p")->why, cases[i].why));
         world_done(&w);
     }
 }
@@ -164,6 +203,7 @@ int main(void)
         cmocka_unit_test(slices_that_disagree_about_their_number_are_incomplete),
         cmocka_unit_test(two_devices_of_one_name_spoil_their_pool_only),
         cmocka_unit_test(what_this_version_cannot_allocate_is_named),
+        cmocka_unit_test(counters_that_contradict_themselves_spoil_the_pool),
         cmocka_unit_test(a_driver_named_like_the_reserved_domain_is_not_used),
         cmocka_unit_test(malformed_slices_are_passed_over),
     };
