@@ -23,7 +23,8 @@ struct tg_kube_client;
 int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
                        const struct tg_kube_config *config, const char *user_agent,
                        struct tg_kube_client **ret, struct tg_error *err);
-void tg_kube_client_free(struct tg_kube_client *client); /* cancels everything, no callbacks */
+/* Cancels everything, no callbacks; from a done too. NULL is allowed. */
+void tg_kube_client_free(struct tg_kube_client *client);
 struct tg_loop *tg_kube_client_loop(const struct tg_kube_client *client);
 const struct tg_clock *tg_kube_client_clock(const struct tg_kube_client *client);
 
@@ -66,6 +67,7 @@ struct tg_kube_request;
  * is read again and the request repeated once. */
 struct tg_kube_request *tg_kube_send(struct tg_kube_client *client,
                                      const struct tg_kube_call *call);
+/* done is not called any more. NULL is allowed. */
 void tg_kube_cancel(struct tg_kube_request *request);
 
 /* "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/name/status?query", escaped. */

@@ -273,6 +273,9 @@ static void end_watch(struct tg_informer *informer, const struct tg_rest_respons
     bool healthy = informer->watch_events > 0 || age >= healthy_age;
     bool refused = err->code != TG_OK && (response == NULL || response->status != 200);
 
+    TG_V(4, "Watch ended", TG_S("kind", informer->config.kind->kind), TG_D("age", age),
+         TG_I("events", informer->watch_events),
+         TG_S("error", err->code == TG_OK ? NULL : err->message));
     informer->request = NULL;
     tg_timer_stop(&informer->deadline);
     tg_buf_done(&informer->line); /* half a line is nothing */

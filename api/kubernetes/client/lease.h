@@ -23,18 +23,20 @@ struct tg_elector_config {
     void *data;
 };
 
-/* Strings are copied. */
+/* Strings are copied. Must be freed before its client. */
 struct tg_elector *tg_elector_new(struct tg_kube_client *client,
                                   const struct tg_elector_config *config);
-/* Without giving the lease up. */
+/* Without giving the lease up; from on_leading and on_lost too. NULL is allowed. */
 void tg_elector_free(struct tg_elector *elector);
 /* Writes an empty holder so that a successor need not wait; done is called when written or failed
  * (within 2 s). */
 void tg_elector_release(struct tg_elector *elector, void (*done)(void *data), void *data);
+/* By the clock, even before on_lost is called. */
 bool tg_elector_leading(const struct tg_elector *elector);
+/* Of the last acquisition, 0 before the first. */
 uint64_t tg_elector_epoch(const struct tg_elector *elector);
 /* Monotonic time (ns) until which nobody else can hold the lease: time of the last renewal request
- * + duration. */
+ * + duration; 0 when not leading. */
 int64_t tg_elector_valid_until(const struct tg_elector *elector);
 
 #endif

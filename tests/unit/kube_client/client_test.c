@@ -134,7 +134,7 @@ static void a_lost_answer_of_a_write_is_unavailable(void **state)
                                 .content_type = TG_KUBE_MERGE_PATCH,
                                 .body = "{}",
                                 .body_len = 2,
-                                .timeout = 30 * TG_MILLISECOND,
+                                .timeout = 500 * TG_MILLISECOND,
                                 .done = on_done,
                                 .data = &answer};
 

@@ -371,7 +371,7 @@ static void a_watch_open_longer_than_asked_for_is_cut_and_resumed(void **state)
     struct watched w;
 
     (void)state;
-    start(&w, &(struct tg_informer_config){.watch_timeout = 40 * TG_MILLISECOND});
+    start(&w, &(struct tg_informer_config){.watch_timeout = 400 * TG_MILLISECOND});
     test_reply(fixture_expect(&w.f, "GET", LIST_PATH), 200, "", LIST("10", "", ""));
     struct test_connection *watch = fixture_next(&w.f);
     assert_non_null(strstr(w.f.last.path, "timeoutSeconds=1"));

@@ -449,7 +449,7 @@ static void releasing_does_not_wait_for_a_dead_server(void **state)
     fixture_expect(&e.f, "PATCH", ONE); /* never answered */
     while (e.released == 0)
         tg_loop_run_once(e.f.loop, true);
-    assert_in_range(tg_now_monotonic(clock) - before, 1900 * TG_MILLISECOND, 4 * TG_SECOND);
+    assert_in_range(tg_now_monotonic(clock) - before, 1900 * TG_MILLISECOND, 20 * TG_SECOND);
     finish(&e);
 }
 

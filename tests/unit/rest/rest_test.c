@@ -476,7 +476,7 @@ static void a_slow_request_does_not_harm_the_others_while_data_flows(void **stat
     struct tg_rest_call c = call("/hold", &hasty);
 
     get(f, "/hold", &patient);
-    c.timeout = 50 * TG_MILLISECOND;
+    c.timeout = 500 * TG_MILLISECOND;
     tg_rest_send(f->rest, &c);
     wait_held(f, 2);
     get(f, "/a", &other);
