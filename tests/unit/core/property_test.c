@@ -37,11 +37,13 @@ struct job {
     size_t n;
     struct want wants[REQUESTS_MAX];
 };
+enum pack { NONE, REQUIRED, PREFERRED };
+
 struct game {
     struct box boxes[NODES_MAX];
     struct job jobs[PIECES_MAX];
     size_t n_boxes, n_jobs;
-    bool pack;
+    enum pack pack;
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -94,7 +96,7 @@ static void generate(struct game *game, uint64_t *r)
 
     *game = (struct game){.n_boxes = (size_t)(1 + below(r, NODES_MAX)),
                           .n_jobs = (size_t)(1 + below(r, PIECES_MAX)),
-                          .pack = below(r, 3) == 0};
+                          .pack = (enum pack)below(r, 3)};
     for (size_t i = 0; i < game->n_boxes; i++)
         generate_box(&game->boxes[i], r);
     for (size_t i = 0; i < game->n_jobs; i++) {
@@ -160,7 +162,7 @@ static bool nodes_do(const struct game *game, const int *where)
 
 static bool racks_do(const struct game *game, const int *where)
 {
-    for (size_t job = 0; game->pack && job < game->n_jobs; job++) {
+    for (size_t job = 0; game->pack == REQUIRED && job < game->n_jobs; job++) {
         int rack = game->boxes[where[job]].rack;
 
         if (rack < 0 || rack != game->boxes[where[0]].rack)
@@ -211,6 +213,15 @@ static void check(const struct game *game, const struct tg_placement *p, const s
         assert_int_equal(n, piece->n_devices);
     }
     assert_true(racks_do(game, where));
+    if (game->pack == PREFERRED) {
+        struct game strict = *game;
+        int other[PIECES_MAX];
+
+        /* One domain for all if there is one that holds all. */
+        strict.pack = REQUIRED;
+        if (oracle(&strict, other, 0))
+            assert_true(racks_do(&strict, where));
+    }
     assert_true(nodes_do(game, where));
 }
 
@@ -326,12 +337,14 @@ static int play(struct world *w, const struct game *game, size_t order, size_t *
         job_of[i] = turn(i, game->n_jobs, order);
         pieces[i] = make_piece(w, &game->jobs[job_of[i]], job_of[i]);
     }
-    rc = tg_place(world_fleet(w),
-                  &(struct tg_place_request){.name = "gang ns/g",
-                                             .pieces = pieces,
-                                             .n_pieces = game->n_jobs,
-                                             .pack_required = game->pack ? &rack : NULL},
-                  w->arena, ret, why, &err);
+    rc = tg_place(
+        world_fleet(w),
+        &(struct tg_place_request){.name = "gang ns/g",
+                                   .pieces = pieces,
+                                   .n_pieces = game->n_jobs,
+                                   .pack_required = game->pack == REQUIRED ? &rack : NULL,
+                                   .pack_preferred = game->pack == PREFERRED ? &rack : NULL},
+        w->arena, ret, why, &err);
     if (rc != 0 && rc != -TG_UNAVAILABLE)
         fail_msg("%s", err.message);
     return rc;
