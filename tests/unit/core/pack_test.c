@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/pack.h"
+#include "tests/unit/core/world.h"
+
+static const struct tg_level zone = {.name = "zone", .node_label = "zone"};
+static const struct tg_level rack = {.name = "rack", .node_label = "rack"};
+
+/* Nodes n0.. of one free device each for every letter: rack of that letter, zone by case. */
+static void add_letters(struct world *w, const char *letters)
+{
+    add_class(w, "gpu", "");
+    for (size_t i = 0; letters[i] != '\0'; i++) {
+        char name[32], labels[64];
+
+        snprintf(name, sizeof(name), "n%02zu", i);
+        snprintf(labels, sizeof(labels), "\"zone\":\"%s\",\"rack\":\"%c\"",
+                 letters[i] >= 'a' ? "small" : "large", letters[i]);
+        add_node(w, name, letters[i] == '-' ? "" : labels, "");
+        add_gpus(w, name, 1, "");
+    }
+}
+
+/* The letters of the nodes that n members of one device take, in order of nodes; "" if there is no
+ * place. */
+static const char *pack(const char *letters, size_t n, const struct tg_level *required,
+                        const struct tg_level *preferred)
+{
+    static char out[64];
+    struct world w;
+    struct tg_board board;
+    struct tg_pack packing;
+    struct tg_place_request request = {
+        .name = "g", .n_pieces = n, .pack_required = required, .pack_preferred = preferred};
+    size_t at = 0;
+    bool found = false;
+
+    world_init(&w);
+    add_letters(&w, letters);
+    request.pieces = new_gang(&w, n, 1);
+    assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
+    assert_int_equal(tg_pack_init(&packing, &board, NULL), 0);
+    assert_int_equal(tg_pack_search(&packing, &board, &found, NULL), 0);
+    for (size_t i = 0; found && i < strlen(letters); i++) {
+        if (board.head[i] != TG_NO_INDEX)
+            out[at++] = letters[i];
+    }
+    out[at] = '\0';
+    world_done(&w);
+    return out;
+}
+
+static void without_levels_the_whole_fleet_is_one_scope(void **state)
+{
+    (void)state;
+    assert_string_equal(pack("aB-", 3, NULL, NULL), "aB-");
+    assert_string_equal(pack("aB-", 4, NULL, NULL), "");
+}
+
+static void a_required_domain_is_the_tightest_that_suffices(void **state)
+{
+    (void)state;
+    assert_string_equal(pack("aaabbcc", 2, &rack, NULL), "bb");
+    assert_string_equal(pack("aaabbcc", 3, &rack, NULL), "aaa");
+    assert_string_equal(pack("aaabbcc----", 4, &rack, NULL), "");
+}
+
+static void preferred_domains_are_as_few_as_possible_and_the_last_is_the_tightest(void **state)
+{
+    (void)state;
+    assert_string_equal(pack("aaabbc", 2, NULL, &rack), "bb");
+    assert_string_equal(pack("aaabbc", 4, NULL, &rack), "aaac");
+    assert_string_equal(pack("aaabbc", 5, NULL, &rack), "aaabb");
+    assert_string_equal(pack("aaabbc", 6, NULL, &rack), "aaabbc");
+    assert_string_equal(pack("aaabbc-", 7, NULL, &rack), "aaabbc-");
+}
+
+/* Zone large would be tighter, but only zone small has a rack for both. */
+static void a_preferred_domain_decides_between_required_ones(void **state)
+{
+    (void)state;
+    assert_string_equal(pack("ABaab", 2, &zone, &rack), "aa");
+    assert_string_equal(pack("ABabc", 2, &zone, &rack), "AB");
+    assert_string_equal(pack("ABabc", 3, &zone, &rack), "abc");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_levels_the_whole_fleet_is_one_scope),
+        cmocka_unit_test(a_required_domain_is_the_tightest_that_suffices),
+        cmocka_unit_test(preferred_domains_are_as_few_as_possible_and_the_last_is_the_tightest),
+        cmocka_unit_test(a_preferred_domain_decides_between_required_ones),
+    };
+
+    return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
+}
