@@ -31,8 +31,8 @@ static int start_devices(struct tg_device_worker *worker, struct tg_error *err)
     int rc;
 
     if (worker->provider == NULL &&
-        (rc = tg_provider_new(config->provider, &config->provider_options, &worker->provider,
-                              err)) != 0)
+        (rc = config->new_provider(config->provider, &config->provider_options, &worker->provider,
+                                   err)) != 0)
         return rc;
     tg_device_set_done(&worker->devices);
     worker->devices = (struct tg_device_set){0};
@@ -80,6 +80,8 @@ struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
 
     worker->loop = loop;
     worker->config = *config;
+    if (worker->config.new_provider == NULL)
+        worker->config.new_provider = tg_provider_new;
     worker->retry = (struct tg_timer){.callback = on_retry, .data = worker};
     worker->thread = tg_worker_new(loop);
     tg_worker_submit(worker->thread, run_start, start_done, worker);

@@ -19,6 +19,9 @@ struct tg_device_worker;
 
 struct tg_device_worker_config {
     const char *provider;
+    /* Makes the provider; NULL: tg_provider_new. A seam for tests. */
+    int (*new_provider)(const char *kind, const struct tg_provider_options *options,
+                        struct tg_provider **ret, struct tg_error *err);
     struct tg_provider_options provider_options;
     struct tg_prepare_options prepare_options; /* the pool's name is that of the node */
     /* Once: devices are listed, the journal is recovered and CDI documents are in place; or why

@@ -9,6 +9,7 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "kubelet-plugin/device_worker.h"
+#include "tests/unit/plugin/fake_provider.h"
 #include "tests/unit/plugin/folder.h"
 
 struct bench {
@@ -120,6 +121,63 @@ static void devices_that_are_found_are_healthy(void **state)
     }
 }
 
+static void start_fake(struct bench *bench, size_t devices)
+{
+    const struct tg_device_worker_config config = {
+        .provider = "fake",
+        .new_provider = fake_provider_new,
+        .provider_options = test_provider_options(&bench->folder),
+        .prepare_options = test_prepare_options(&bench->folder),
+        .started = started,
+        .data = bench,
+    };
+    fake_set(devices, false, false);
+    bench->worker = tg_device_worker_new(bench->loop, &config);
+    wait_for(bench, &bench->started);
+    assert_int_equal(bench->error.code, TG_OK);
+}
+
+static void a_device_that_is_not_found_any_more_is_unhealthy(void **state)
+{
+    struct bench *bench = *state;
+    start_fake(bench, 2);
+    fake_set(1, false, false);
+    tg_device_worker_check(bench->worker, &bench->job);
+    wait_for(bench, &bench->done);
+    assert_int_equal(bench->job.n_health, 2);
+    assert_int_equal(bench->job.health[0].health, TG_KUBELET_HEALTHY);
+    assert_int_equal(bench->job.health[1].health, TG_KUBELET_UNHEALTHY);
+    assert_string_equal(bench->job.health[1].message, "not found any more");
+}
+
+static void when_listing_fails_the_health_of_all_is_unknown(void **state)
+{
+    struct bench *bench = *state;
+    start_fake(bench, 2);
+    fake_set(2, true, false);
+    tg_device_worker_check(bench->worker, &bench->job);
+    wait_for(bench, &bench->done);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(bench->job.health[i].health, TG_KUBELET_HEALTH_UNKNOWN);
+        assert_string_equal(bench->job.health[i].message, "the library is lost");
+    }
+}
+
+static void a_device_library_that_hangs_does_not_hold_up_the_loop(void **state)
+{
+    struct bench *bench = *state;
+    start_fake(bench, 2);
+    int listed = fake_listed();
+    fake_set(2, false, true);
+    tg_device_worker_check(bench->worker, &bench->job);
+    while (fake_listed() == listed)
+        tg_loop_run_once(bench->loop, false);
+    tg_loop_run_once(bench->loop, false);
+    assert_int_equal(bench->done, 0);
+    fake_set(2, false, false);
+    wait_for(bench, &bench->done);
+}
+
 static void a_job_without_memory_for_its_answer_is_an_error(void **state)
 {
     struct bench *bench = *state;
@@ -144,6 +202,9 @@ int main(void)
         TEST(a_wrong_inventory_is_told_with_file_and_line),
         TEST(a_second_instance_waits_until_the_first_is_gone),
         TEST(devices_that_are_found_are_healthy),
+        TEST(a_device_that_is_not_found_any_more_is_unhealthy),
+        TEST(when_listing_fails_the_health_of_all_is_unknown),
+        TEST(a_device_library_that_hangs_does_not_hold_up_the_loop),
         TEST(a_job_without_memory_for_its_answer_is_an_error),
         TEST(freeing_while_it_starts_is_allowed),
     };

@@ -125,7 +125,7 @@ static int teardown(void **state)
 
 static bool holds(const struct client_call *call, const char *text)
 {
-    return memmem(call->body.data, call->body.len, text, strlen(text)) != NULL;
+    return memmem(tg_buf_str(&call->body), call->body.len, text, strlen(text)) != NULL;
 }
 
 static size_t count(const struct client_call *call, const char *text)
