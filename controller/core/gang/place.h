@@ -67,8 +67,11 @@ int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classe
  * back, so nothing is guessed. */
 int tg_pod_check(const struct tg_pod *pod, struct tg_error *err);
 
-/* 0 and *ret: placed. TG_UNAVAILABLE and *ret_why: cannot be placed now. Anything else: an error of
- * the input (err). Memory of results and scratch is the arena's. */
+/* 0 and *ret: placed. TG_UNAVAILABLE and *ret_why (err has the text too): cannot be placed now.
+ * Anything else is an error of the input (err): what tg_claim_check refuses; TG_UNIMPLEMENTED, a
+ * level of a device attribute; TG_FAILED_PRECONDITION, a selector that fails on a device, which
+ * ends the placement as it does in the built-in allocator; TG_RESOURCE_EXHAUSTED, the arena's
+ * budget. Memory of results and scratch is the arena's. */
 int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
              struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
              struct tg_error *err);
