@@ -29,7 +29,7 @@ tg_minor() { echo "${TG_KUBERNETES#*.}"; }
 tg_manifests_apply() {
     local folder=1.34
     (($(tg_minor) < 36)) || folder=1.36
-    tg_admin apply -f "$TG_ROOT/deploy/manifests/base" -f "$TG_ROOT/deploy/manifests/$folder" >/dev/null
+    tg_admin apply --server-side -f "$TG_ROOT/deploy/manifests/base" -f "$TG_ROOT/deploy/manifests/$folder" >/dev/null
     tg_admin wait --for=condition=Established customresourcedefinition/gangs.tangram.dev --timeout=30s >/dev/null
     # The API server loads policies and their parameters in the background, and tells nobody when it has.
     tg_wait_until 30 policies_in_force || tg_fail "the admission policies are not in force after 30 s"
