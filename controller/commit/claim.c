@@ -78,6 +78,11 @@ static int decide_allocated(struct tg_deciding *d, const struct tg_resource_clai
     }
     if (!tg_claim_before_gate(d->in->view, claim))
         return release_members(d, node);
+    /* Of a gang or a pod with several claims, which may still be rolled back. */
+    if (marker.gang_uid[0] != '\0')
+        return tg_decide_wait(d, NULL, "Gathering",
+                              "claim %s is part of a plan that is not complete yet.",
+                              claim->metadata->name);
     switch (judge(d, claim, node, &why)) {
     case TG_PLAN_BROKEN:
         d->out->reason = "RolledBack";

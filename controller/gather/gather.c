@@ -305,6 +305,35 @@ static int check_gang(struct gathering *g, struct tg_unit *unit)
     return why.code == TG_OK ? 0 : note_error(g, &unit->problem, &why, NULL);
 }
 
+/* Everybody who uses a claim must be reserved for when it is allocated, and a claim takes so many.
+ */
+static int check_sharing(struct gathering *g, struct builder *builder)
+{
+    TG_AUTOMAP struct tg_map *users = tg_map_new(NULL); /* claim -> how many */
+    struct tg_unit_problem *problem = &builder->unit.problem;
+
+    if (builder->members.n <= TG_RESERVED_FOR_MAX)
+        return 0;
+    for (size_t i = 0; i < builder->members.n && problem->reason == NULL; i++)
+        for (size_t j = 0; j < builder->members.items[i].n_claims; j++) {
+            const struct tg_resource_claim *claim = builder->members.items[i].claims[j];
+            uintptr_t n = (uintptr_t)tg_map_get(users, claim->metadata->name) + 1;
+
+            tg_map_set(users, claim->metadata->name, (void *)n);
+            if (n <= TG_RESERVED_FOR_MAX)
+                continue;
+            *problem = (struct tg_unit_problem){
+                .reason = "TooManyPods",
+                .claim = claim,
+                .text = tg_arena_printf(g->arena,
+                                        "more than %d pods share claim %s, which is all that "
+                                        "Kubernetes can reserve it for: give them more claims",
+                                        TG_RESERVED_FOR_MAX, claim->metadata->name)};
+            return problem->text == NULL ? out_of_memory(g) : 0;
+        }
+    return 0;
+}
+
 static int member_compare(const void *a, const void *b)
 {
     const struct tg_object_meta *x = ((const struct tg_unit_member *)a)->pod->metadata;
@@ -341,7 +370,7 @@ static int finish(struct gathering *g, struct tg_units *ret)
         if (builder->members.n > 0)
             qsort(builder->members.items, builder->members.n, sizeof(*members), member_compare);
         members = tg_arena_alloc_array(g->arena, builder->members.n, sizeof(*members));
-        if (members == NULL || check_gang(g, &builder->unit) < 0)
+        if (members == NULL || check_gang(g, &builder->unit) < 0 || check_sharing(g, builder) < 0)
             return out_of_memory(g);
         *unit = builder->unit;
         unit->members = members;

@@ -237,6 +237,30 @@ static void a_pod_with_a_record_stays_an_implicit_gang_when_a_claim_is_gone(void
     bench_free(bench);
 }
 
+static void more_pods_than_a_claim_can_be_reserved_for_are_refused(void **state)
+{
+    struct bench *bench = bench_new();
+    struct one one;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_pod(bench, "p", 1, 1, NULL);
+    for (size_t i = 0; i < TG_RESERVED_FOR_MAX; i++)
+        tg_cluster_create(bench->cluster, TG_VIEW_POD,
+                          "{'metadata':{'namespace':'" NS
+                          "','name':'s%zu'},'spec':{'schedulingGates':[{'name':'" TG_GATE
+                          "'}],'resourceClaims':[{'name':'c','resourceClaimName':'p-0'}]}}",
+                          i);
+    one_look(&one, bench);
+    assert_string_equal(one_unit(&one, "claim/ns/p-0")->problem.reason, "TooManyPods");
+    one_done(&one);
+    bench_delete_pod(bench, "s7");
+    one_look(&one, bench);
+    assert_null(one_unit(&one, "claim/ns/p-0")->problem.reason);
+    one_done(&one);
+    bench_free(bench);
+}
+
 static void an_exhausted_budget_is_an_error(void **state)
 {
     struct bench *bench = bench_new();
@@ -278,6 +302,7 @@ int main(void)
         cmocka_unit_test(sizes_of_members_and_gang_must_agree),
         cmocka_unit_test(finished_deleted_and_bound_pods_make_no_units_of_their_own),
         cmocka_unit_test(a_pod_with_a_record_stays_an_implicit_gang_when_a_claim_is_gone),
+        cmocka_unit_test(more_pods_than_a_claim_can_be_reserved_for_are_refused),
         cmocka_unit_test(an_exhausted_budget_is_an_error),
     };
 

@@ -245,6 +245,29 @@ static void an_ungated_pod_with_several_claims_is_served_and_rolled_back_like_an
     bench_free(bench);
 }
 
+static void a_pod_that_shares_a_claim_of_an_open_plan_waits_for_the_plan(void **state)
+{
+    struct bench *bench = bench_new();
+
+    (void)state;
+    bench_fleet(bench, 2);
+    bench_pod(bench, "p", 2, 1, NULL);
+    while (bench_ours(bench) < 1)
+        assert_true(bench_run(bench, 1));
+    tg_cluster_create(bench->cluster, TG_VIEW_POD,
+                      "{'metadata':{'namespace':'" NS "','name':'sharer'},'spec':{"
+                      "'schedulingGates':[{'name':'" TG_GATE "'}],'resourceClaims':[{'name':'c',"
+                      "'resourceClaimName':'p-0'}]}}");
+    tg_cluster_deliver(bench->cluster);
+    bench_pass(bench);
+    for (size_t i = 0; i < bench->ops.n; i++)
+        assert_string_not_equal(bench->ops.items[i].write.name, "sharer");
+    bench->foreign_fault = true; /* a later sharer is reserved for by the scheduler */
+    bench_settle(bench, MINUTE);
+    assert_int_equal(bench_bound(bench), 2);
+    bench_free(bench);
+}
+
 static void
 a_second_incarnation_begins_when_all_members_of_the_first_are_finished_or_gone(void **state)
 {
@@ -415,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_pods_annotation_that_cannot_be_read_is_rolled_back),
         cmocka_unit_test(an_annotation_that_names_devices_of_others_is_not_followed),
         cmocka_unit_test(an_ungated_pod_with_several_claims_is_served_and_rolled_back_like_any),
+        cmocka_unit_test(a_pod_that_shares_a_claim_of_an_open_plan_waits_for_the_plan),
         cmocka_unit_test(
             a_second_incarnation_begins_when_all_members_of_the_first_are_finished_or_gone),
         cmocka_unit_test(the_controllers_gang_goes_a_minute_after_its_last_member_a_users_stays),
