@@ -171,7 +171,8 @@ static const struct tg_snapshot *create(struct tg_cluster *cluster, enum tg_view
     return store(cluster, kind, write, tree);
 }
 
-static struct tg_json *format_tree(struct tg_cluster *cluster, const char *format, va_list args)
+static struct tg_json *__attribute__((format(printf, 2, 0)))
+format_tree(struct tg_cluster *cluster, const char *format, va_list args)
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT((size_t)1024 * 1024);
 
