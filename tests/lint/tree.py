@@ -24,14 +24,16 @@ class Tree:
         self.files = sorted(f for f in self._list() if os.path.isfile(os.path.join(self.root, f)))
 
     def _list(self):
-        """What git knows or would take; everything below the root where there is no git."""
+        """What git knows or would take; where there is no git, everything but what was built."""
         if os.path.exists(os.path.join(self.root, ".git")):
             out = subprocess.run(
                 ["git", "-C", self.root, "-c", "safe.directory=*", "ls-files", "-z", "--cached",
                  "--others", "--exclude-standard"], check=True, stdout=subprocess.PIPE).stdout
             return {os.fsdecode(name) for name in out.split(b"\0") if name}
         found = set()
-        for folder, _, names in os.walk(self.root):
+        for folder, folders, names in os.walk(self.root):
+            if folder == self.root and "build" in folders:
+                folders.remove("build")
             found.update(os.path.relpath(os.path.join(folder, n), self.root) for n in names)
         return found
 
