@@ -17,9 +17,7 @@ teardown() {
     # No kubelet ends the pods of a fake node.
     kn delete pods --all --grace-period=0 --force >/dev/null 2>&1
     scenario_teardown
-    "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" fake-nodes.fake
-    k delete node fake-{1..7} --wait --timeout=30s >/dev/null
-    k delete resourceslice fake-{1..7}-"$TG_DRIVER" --ignore-not-found --wait --timeout=30s >/dev/null
+    "$TG_CLUSTER_SCRIPTS/fake-nodes" "$TG_DIR" --remove
 }
 
 @test "(e) seven 8-GPU nodes at 7 of 8, a 2-GPU request: pending, the explanation names the fragmentation" {

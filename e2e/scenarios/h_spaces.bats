@@ -10,9 +10,18 @@ load lib
 setup() { scenario_setup; }
 
 teardown() {
-    diagnose_failure
-    tg_manifests_apply
+    look_at_claims null
     scenario_teardown
+}
+
+# look_at_claims MATCH: limits the mutating policies that look at claims. Their bindings must not be deleted for that: an API
+# server that deletes the last binding of a parameter kind and gets a new one goes on with the parameters of before.
+look_at_claims() {
+    local policy
+    (($(tg_minor) >= 36)) || return 0
+    for policy in tangram-managed-label tangram-member-label; do
+        k patch mutatingadmissionpolicybinding "$policy" --type=merge --patch "{\"spec\": {\"matchResources\": $1}}" >/dev/null
+    done
 }
 
 request() { curl -fsS --cacert "$TG_DIR/pki/ca.crt" --cert "$TG_DIR/pki/admin.crt" --key "$TG_DIR/pki/admin.key" "$@"; }
@@ -35,9 +44,9 @@ JSON
 
 # bats test_tags=core
 @test "(h) a claim made with spaces in its opaque JSON through the raw API is served like any other" {
-    (($(tg_minor) < 36)) || k delete mutatingadmissionpolicybinding --all
+    look_at_claims "{\"namespaceSelector\": {\"matchExpressions\": [
+        {\"key\": \"kubernetes.io/metadata.name\", \"operator\": \"NotIn\", \"values\": [\"$NAMESPACE\"]}]}}"
     tg_wait_until 20 created_with_spaces
-    tg_manifests_apply
     # The trap is real.
     run kn annotate resourceclaim spaced example.com/a=b
     [[ $status -ne 0 && $output == *immutable* ]]

@@ -28,9 +28,7 @@ teardown() {
     fi
     scenario_teardown
     [[ -n ${FAKES:-} ]] || return 0
-    "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" fake-nodes.fake
-    k delete node fake-{1..4} --wait --timeout=30s >/dev/null
-    k delete resourceslice fake-{1..4}-"$TG_DRIVER" --ignore-not-found --wait --timeout=30s >/dev/null
+    "$TG_CLUSTER_SCRIPTS/fake-nodes" "$TG_DIR" --remove
 }
 
 # blocks FILE: writes its fenced blocks to blocks/NUMBER.KIND, in order, and prints their names.
