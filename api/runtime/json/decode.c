@@ -115,13 +115,16 @@ static int on_key(struct decoder *decoder, const struct tg_json_reader *reader,
         frame->field = find_field(frame, event->text, event->n);
         if (frame->field == NULL && frame->type->strict)
             return unknown_field(reader, frame->type, err);
-        return 0;
+        /* Nobody looks into what is skipped or kept as text. */
+        return frame->field == NULL || frame->field->kind == TG_FIELD_RAW ? TG_JSON_UNJUDGED : 0;
     }
     if (event->has_nul)
         return tg_json_reader_refuse(reader, err, TG_INVALID_ARGUMENT,
                                      "a key with a NUL character");
     frame->key = tg_arena_strndup(decoder->arena, event->text, event->n);
-    return frame->key == NULL ? no_memory(reader, err) : 0;
+    if (frame->key == NULL)
+        return no_memory(reader, err);
+    return frame->field->item == TG_FIELD_RAW ? TG_JSON_UNJUDGED : 0;
 }
 
 /* Room for one more item, zeroed; NULL if the arena could not take what has gathered outside it. */
@@ -337,7 +340,7 @@ static int on_begin(struct decoder *decoder, const struct tg_json_reader *reader
         (struct frame){.kind = array ? FRAME_LIST : FRAME_MAP,
                        .field = place.field,
                        .list = (struct tg_list *)(void *)place.slot};
-    return 0;
+    return array && place.field->item == TG_FIELD_RAW ? TG_JSON_UNJUDGED : 0;
 }
 
 static int end_skipped(struct decoder *decoder, const struct tg_json_reader *reader,

@@ -9,9 +9,10 @@
 
 /* Decodes one whole document into *target (of type->size, zeroed by the caller or freshly
  * allocated). Errors carry the JSON path ("spec.devices[3].name: expected a string, found a
- * number"). Limits: depth 64, max_items, arena budget; duplicate keys, bad UTF-8, NUL in strings
- * and trailing bytes are refused; unknown fields are skipped (their syntax is checked all the
- * same). */
+ * number"). Limits: depth 64, max_items, arena budget; duplicate keys, bad UTF-8, half a surrogate
+ * pair, NUL in strings and trailing bytes are refused. Unknown fields are skipped; inside them, and
+ * inside what is kept as text (TG_FIELD_RAW), only the syntax counts and nesting may reach 10,000,
+ * since an API server stores such parts as they were sent to it. */
 int tg_json_decode(const struct tg_type *type, const char *data, size_t n, void *target,
                    struct tg_arena *arena, struct tg_error *err);
 /* Allocates the struct in the arena, then as above. */

@@ -39,11 +39,23 @@ static int ignore_event(void *data, const struct tg_json_reader *reader,
     return 0;
 }
 
+/* No more than that: what a server gave out is given back to it as it was. */
+static int check_syntax(const char *text, struct tg_error *err)
+{
+    struct tg_json_reader *reader = tg_json_reader_new(ignore_event, NULL, 0);
+    int rc = tg_json_reader_feed(reader, text, strlen(text), err);
+
+    if (rc == 0)
+        rc = tg_json_reader_end(reader, err);
+    tg_json_reader_free(reader);
+    return rc;
+}
+
 static int encode_raw(struct tg_json_writer *w, const char *text, const struct where *where,
                       struct tg_error *err)
 {
     struct tg_buf path TG_AUTOBUF = TG_BUF_INIT(256);
-    int rc = tg_json_read(text, strlen(text), ignore_event, NULL, err);
+    int rc = check_syntax(text, err);
 
     if (rc == 0) {
         tg_jw_raw(w, text);

@@ -15,8 +15,6 @@
 
 #define PATH_BYTES 256
 #define PATH_KEY_BYTES 64
-/* Go's decoder takes no more, so no API server holds more. */
-#define MAX_DEPTH_UNJUDGED 10000
 
 struct frame {
     bool array;
@@ -36,6 +34,8 @@ struct tg_json_reader {
     size_t previous_end;
     unsigned depth;
     unsigned key_depth;
+    bool value_unjudged; /* of the next value; see TG_JSON_UNJUDGED */
+    unsigned unjudged;   /* depth of the outermost object or array that is not judged; 0: none */
     struct frame frames[TG_JSON_MAX_DEPTH];
     struct tg_json_keys keys;
     struct tg_error *err; /* of the call that is running */
@@ -180,10 +180,16 @@ static bool has_lone_surrogate(const char *p, size_t n)
     return false;
 }
 
+/* Are keys and text of the innermost object or array? */
+static bool is_judged(const struct tg_json_reader *reader)
+{
+    return reader->unjudged == 0 && reader->key_depth > 0 && reader->depth <= reader->key_depth;
+}
+
 static int check_text(struct tg_json_reader *reader, struct tg_json_event *event)
 {
     event->has_nul = memchr(event->text, '\0', event->n) != NULL;
-    if (reader->depth > reader->key_depth)
+    if (!is_judged(reader) || reader->value_unjudged)
         return 0;
     /* Every escape is longer than what it stands for. */
     if (reader->text != NULL && event->end - event->start - 2 != event->n) {
@@ -207,13 +213,17 @@ static struct frame *innermost(struct tg_json_reader *reader)
 
 static int enter(struct tg_json_reader *reader, bool array)
 {
-    unsigned limit = reader->key_depth < TG_JSON_MAX_DEPTH ? MAX_DEPTH_UNJUDGED : TG_JSON_MAX_DEPTH;
+    bool unjudged = reader->unjudged > 0 || reader->value_unjudged;
+    unsigned limit = unjudged || reader->key_depth < TG_JSON_MAX_DEPTH ? TG_JSON_MAX_DEPTH_UNJUDGED
+                                                                       : TG_JSON_MAX_DEPTH;
     struct frame *frame;
 
-    if (reader->depth == limit)
+    if (reader->depth >= limit)
         return tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT,
                                      "nested deeper than %u levels", limit);
     reader->depth++;
+    if (unjudged && reader->unjudged == 0)
+        reader->unjudged = reader->depth;
     frame = innermost(reader);
     if (frame != NULL)
         *frame = (struct frame){.array = array, .key_base = reader->keys.n};
@@ -225,9 +235,11 @@ static int leave(struct tg_json_reader *reader)
     const struct frame *frame = innermost(reader);
     const struct tg_json_key *twice = NULL;
 
-    if (frame != NULL && !frame->array && reader->depth <= reader->key_depth)
+    if (frame != NULL && !frame->array && is_judged(reader))
         twice = tg_json_keys_pop(&reader->keys, frame->key_base);
     reader->depth--;
+    if (reader->unjudged > reader->depth)
+        reader->unjudged = 0;
     if (twice == NULL)
         return 0;
     if (twice->text == NULL)
@@ -246,7 +258,7 @@ static int note_key(struct tg_json_reader *reader, const struct tg_json_event *e
         frame->key = reader->text + event->start + 1;
         frame->key_n = event->end - event->start - 2;
     }
-    if (frame == NULL || reader->depth > reader->key_depth)
+    if (frame == NULL || !is_judged(reader))
         return 0;
     if (++frame->count > TG_JSON_MAX_ITEMS)
         return tg_json_reader_refuse(reader, reader->err, TG_INVALID_ARGUMENT,
@@ -296,7 +308,16 @@ static int take(struct tg_json_reader *reader, struct tg_json_event *event)
     if (is_value(event->kind) && reader->depth > 0 && reader->depth <= TG_JSON_MAX_DEPTH)
         reader->frames[reader->depth - 1].index++;
     rc = accept(reader, event);
-    return rc != 0 ? rc : reader->on_event(reader->data, reader, event, reader->err);
+    reader->value_unjudged = false;
+    if (rc == 0)
+        rc = reader->on_event(reader->data, reader, event, reader->err);
+    if (rc != TG_JSON_UNJUDGED)
+        return rc;
+    if (event->kind == TG_JSON_EVENT_KEY)
+        reader->value_unjudged = true;
+    else if (reader->unjudged == 0)
+        reader->unjudged = reader->depth;
+    return 0;
 }
 
 static int emit(void *context, struct tg_json_event event)

@@ -6,7 +6,9 @@
  * Behind it is yajl's stream parser; reader.c is the only file that includes it. What yajl lets
  * pass and the reader refuses: invalid UTF-8 (yajl takes overlong forms and surrogates), lone
  * surrogates in escapes (yajl turns them into '?'), duplicate keys, and nesting deeper than
- * TG_JSON_MAX_DEPTH.
+ * TG_JSON_MAX_DEPTH. A value that nobody looks into is not judged: it must be well-formed, and
+ * nested no deeper than TG_JSON_MAX_DEPTH_UNJUDGED. An API server keeps free-form parts of its
+ * objects just so, and one odd part must not hide the object around it.
  */
 #ifndef TG_RUNTIME_JSON_READER_H
 #define TG_RUNTIME_JSON_READER_H
@@ -17,6 +19,8 @@
 #include "api/runtime/base/error.h"
 
 #define TG_JSON_MAX_DEPTH 64
+/* Go's decoder takes no more, so no API server holds more. */
+#define TG_JSON_MAX_DEPTH_UNJUDGED 10000
 #define TG_JSON_MAX_ITEMS ((size_t)100000)
 
 enum tg_json_event_kind {
@@ -43,7 +47,12 @@ struct tg_json_event {
 };
 
 struct tg_json_reader;
-/* 0 to go on, or a negative code with err filled (best by tg_json_reader_refuse). */
+/* Answers of a tg_json_event_fn beside 0 (go on) and a negative code with err filled (best by
+ * tg_json_reader_refuse). */
+enum {
+    /* After a key: its value, whatever it is, is not judged. After { or [: nothing inside is. */
+    TG_JSON_UNJUDGED = 1,
+};
 typedef int (*tg_json_event_fn)(void *data, const struct tg_json_reader *reader,
                                 const struct tg_json_event *event, struct tg_error *err);
 
@@ -51,10 +60,10 @@ typedef int (*tg_json_event_fn)(void *data, const struct tg_json_reader *reader,
 int tg_json_read(const char *text, size_t n, tg_json_event_fn on_event, void *data,
                  struct tg_error *err);
 
-/* The same in chunks. Only the outermost `key_depth` levels are judged (duplicate keys, UTF-8);
- * what is deeper must be well-formed and may be odd otherwise (nesting up to 10,000): whoever reads
- * the parts as documents of their own judges those. So one odd part does not hide the others. Paths
- * are unknown, and lone surrogates are not looked for. */
+/* The same in chunks. Only the outermost `key_depth` levels are judged (duplicate keys, UTF-8; 0:
+ * none); what is deeper is not: whoever reads the parts as documents of their own judges those. So
+ * one odd part does not hide the others. Paths are unknown, and lone surrogates are not looked for.
+ */
 struct tg_json_reader *tg_json_reader_new(tg_json_event_fn on_event, void *data,
                                           unsigned key_depth);
 void tg_json_reader_free(struct tg_json_reader *reader);

@@ -236,7 +236,7 @@ static void test_integers_are_exact_or_refused(void **state)
     assert_refused("{\"count\":\"1\"}", "count: expected an integer, found a string");
 }
 
-static void test_duplicate_keys_are_refused_wherever_they_are(void **state)
+static void test_duplicate_keys_of_what_is_decoded_are_refused(void **state)
 {
     (void)state;
     assert_refused("{\"name\":\"a\",\"name\":\"b\"}", "duplicate key \"name\"");
@@ -244,8 +244,9 @@ static void test_duplicate_keys_are_refused_wherever_they_are(void **state)
     assert_refused("{\"part\":{\"weight\":1,\"weight\":2}}", "part: duplicate key \"weight\"");
     assert_refused("{\"labels\":{\"a\":\"1\",\"b\":\"1\",\"a\":\"2\"}}",
                    "labels: duplicate key \"a\"");
-    assert_refused("{\"x\":[{\"q\":{\"r\":1,\"r\":1}}]}", "x[0].q: duplicate key \"r\"");
-    assert_refused("{\"raw\":{\"r\":1,\"r\":1}}", "raw: duplicate key \"r\"");
+    assert_refused("{\"x\":{\"r\":1,\"r\":1},\"part\":{\"name\":\"a\",\"name\":\"b\"}}",
+                   "part: duplicate key \"name\"");
+    assert_refused("{\"raw\":1,\"raw\":1}", "duplicate key \"raw\"");
     assert_refused("{\"x\":1,\"x\":1}", "duplicate key \"x\"");
     decode("{\"name\":\"a\",\"part\":{\"name\":\"a\"},\"x\":[{\"name\":1},{\"name\":1}]}");
 }
@@ -255,11 +256,11 @@ static void test_duplicates_in_large_objects_are_found(void **state)
     struct tg_buf json TG_AUTOBUF = TG_BUF_INIT(1 << 24);
 
     (void)state;
-    tg_buf_append_str(&json, "{\"x\":{");
-    for (int i = 0; i < 60000; i++)
-        tg_buf_printf(&json, "\"%d\":1,", i);
-    tg_buf_append_str(&json, "\"31415\":2}}");
-    assert_refused(json.data, "x: duplicate key \"31415\"");
+    tg_buf_append_str(&json, "{\"labels\":{");
+    for (int i = 0; i < 6000; i++)
+        tg_buf_printf(&json, "\"%d\":\"\",", i);
+    tg_buf_append_str(&json, "\"3141\":\"\"}}");
+    assert_refused(json.data, "labels: duplicate key \"3141\"");
 }
 
 static void test_what_is_no_json_is_refused(void **state)
@@ -296,7 +297,7 @@ static void test_what_is_no_json_is_refused(void **state)
     assert_refused_n(&thing_type, "{}\0", 3, "not JSON: ");
 }
 
-static void test_bad_text_is_refused_even_where_it_is_skipped(void **state)
+static void test_bad_text_of_what_is_decoded_is_refused(void **state)
 {
     static const char *const texts[] = {
         "\xff",
@@ -316,8 +317,8 @@ static void test_bad_text_is_refused_even_where_it_is_skipped(void **state)
 
     (void)state;
     for (size_t i = 0; i < TG_ARRAY_SIZE(texts); i++) {
-        snprintf(json, sizeof(json), "{\"skipped\":\"a%sb\"}", texts[i]);
-        assert_refused(json, "skipped: a string that is not valid UTF-8");
+        snprintf(json, sizeof(json), "{\"name\":\"a%sb\"}", texts[i]);
+        assert_refused(json, "name: a string that is not valid UTF-8");
         snprintf(json, sizeof(json), "{\"a%sb\":1}", texts[i]);
         assert_refused(json, "a key that is not valid UTF-8");
     }
@@ -343,27 +344,93 @@ static void test_nul_is_refused_where_it_would_cut_a_string(void **state)
 
 static void nested(struct tg_buf *json, unsigned depth)
 {
-    tg_buf_append_str(json, "{\"x\":");
     for (unsigned i = 1; i < depth; i++)
         tg_buf_append_char(json, '[');
     for (unsigned i = 1; i < depth; i++)
         tg_buf_append_char(json, ']');
-    tg_buf_append_char(json, '}');
 }
 
-static void test_depth_is_limited_to_64(void **state)
+/* A type that contains itself. */
+struct nest {
+    struct nest *in;
+};
+static const struct tg_type nest_type;
+static const struct tg_field nest_fields[] = {
+    TG_FIELD_OBJ(struct nest, in, "in", &nest_type),
+};
+static const struct tg_type nest_type = TG_TYPE(struct nest, nest_fields);
+
+static void test_depth_of_what_is_decoded_is_limited_to_64(void **state)
 {
-    struct tg_buf json TG_AUTOBUF = TG_BUF_INIT(1 << 24);
+    (void)state;
+    for (int depth = 64; depth <= 65; depth++) {
+        struct tg_buf json TG_AUTOBUF = TG_BUF_INIT(1 << 16);
+        void *nest = NULL;
+
+        for (int i = 1; i < depth; i++)
+            tg_buf_append_str(&json, "{\"in\":");
+        tg_buf_append_str(&json, "{}");
+        for (int i = 1; i < depth; i++)
+            tg_buf_append_str(&json, "}");
+        if (depth == 64)
+            assert_int_equal(
+                tg_json_decode_new(&nest_type, json.data, json.len, arena, &nest, NULL), 0);
+        else
+            assert_refused_n(&nest_type, json.data, json.len, "nested deeper than 64 levels");
+    }
+}
+
+/* What an API server keeps in free-form parts as it was sent: it compares no keys there, takes
+ * half a pair for text, and nests up to 10,000. */
+static void test_what_nobody_looks_into_may_be_odd(void **state)
+{
+    static const char *const odd[] = {
+        "{\"r\":1,\"r\":2}", "[{\"q\":{\"r\":1,\"r\":{}}}]",
+        "\"\\ud800\"",       "{\"\\udc00\":[\"\\ud800\"]}",
+        "\"\xff\"",          "[\"\xc0\x80\"]",
+    };
 
     (void)state;
-    nested(&json, 64);
-    decode(json.data);
-    tg_buf_clear(&json);
-    nested(&json, 65);
-    assert_refused(json.data, "nested deeper than 64 levels");
-    tg_buf_clear(&json);
-    nested(&json, 1000000);
-    assert_refused(json.data, "nested deeper than 64 levels");
+    for (size_t i = 0; i < TG_ARRAY_SIZE(odd); i++) {
+        struct tg_buf json TG_AUTOBUF = TG_BUF_INIT(1 << 16);
+
+        tg_buf_printf(&json, "{\"skipped\":%s,\"raw\":%s,\"raws\":[1,%s],\"name\":\"a\"}", odd[i],
+                      odd[i], odd[i]);
+        struct thing *t = decode(json.data);
+        assert_string_equal(t->raw, odd[i]);
+        assert_int_equal(t->raws.n, 2);
+        assert_string_equal(t->raws.items[1], odd[i]);
+        assert_string_equal(t->name, "a");
+        /* What comes after is judged again. */
+        tg_buf_clear(&json);
+        tg_buf_printf(&json, "{\"skipped\":%s,\"raw\":%s,\"name\":\"\\ud800\"}", odd[i], odd[i]);
+        assert_refused(json.data, "name: a string with half a surrogate pair");
+        tg_buf_clear(&json);
+        tg_buf_printf(&json, "{\"raws\":[%s],\"part\":{\"name\":\"a\",\"name\":\"b\"}}", odd[i]);
+        assert_refused(json.data, "part: duplicate key \"name\"");
+    }
+    assert_refused("{\"raw\":{\"r\":1,}}", "not JSON");
+    assert_refused("{\"skipped\":[1 2]}", "not JSON");
+}
+
+static void test_depth_of_what_nobody_looks_into_is_limited_to_10000(void **state)
+{
+    static const char *const keys[] = {"skipped", "raw"};
+
+    (void)state;
+    for (size_t i = 0; i < TG_ARRAY_SIZE(keys); i++) {
+        for (unsigned depth = 10000; depth <= 10001; depth++) {
+            struct tg_buf json TG_AUTOBUF = TG_BUF_INIT(1 << 20);
+
+            tg_buf_printf(&json, "{\"%s\":", keys[i]);
+            nested(&json, depth);
+            tg_buf_append_char(&json, '}');
+            if (depth == 10000)
+                decode(json.data);
+            else
+                assert_refused(json.data, "nested deeper than 10000 levels");
+        }
+    }
 }
 
 static void test_list_length_is_limited(void **state)
@@ -447,16 +514,20 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_errors_name_the_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_integers_are_exact_or_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_duplicate_keys_are_refused_wherever_they_are, set_up,
+        cmocka_unit_test_setup_teardown(test_duplicate_keys_of_what_is_decoded_are_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_duplicates_in_large_objects_are_found, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_no_json_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_text_is_refused_even_where_it_is_skipped, set_up,
+        cmocka_unit_test_setup_teardown(test_bad_text_of_what_is_decoded_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_nul_is_refused_where_it_would_cut_a_string, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_depth_is_limited_to_64, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_depth_of_what_is_decoded_is_limited_to_64, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_what_nobody_looks_into_may_be_odd, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_depth_of_what_nobody_looks_into_is_limited_to_10000,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_length_is_limited, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_budget_bounds_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up,

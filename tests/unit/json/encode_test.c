@@ -118,6 +118,22 @@ static void test_raw_values_that_are_no_json_are_refused_with_their_path(void **
     assert_int_equal(tg_jw_finish(&w, &err), -TG_INVALID_ARGUMENT);
 }
 
+static void test_raw_values_go_out_as_they_came_however_odd(void **state)
+{
+    static const char *const odd[] = {"{\"a\":1,\"a\":2}", "[\"\\ud800\"]", "\"\xff\""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct tg_buf out TG_AUTOBUF = TG_BUF_INIT(1 << 16);
+        struct inner inner = {.raw = odd[i]};
+        struct tg_buf want TG_AUTOBUF = TG_BUF_INIT(1 << 16);
+
+        assert_int_equal(tg_json_encode(&inner_type, &inner, &out, NULL), 0);
+        tg_buf_printf(&want, "{\"raw\":%s}", odd[i]);
+        assert_string_equal(out.data, want.data);
+    }
+}
+
 static void test_a_full_buffer_is_an_error(void **state)
 {
     struct tg_buf out TG_AUTOBUF = TG_BUF_INIT(20);
@@ -135,6 +151,7 @@ int main(void)
         cmocka_unit_test(test_what_was_decoded_is_encoded_to_the_same_bytes),
         cmocka_unit_test(test_absent_fields_are_left_out_unless_the_table_says_so),
         cmocka_unit_test(test_raw_values_that_are_no_json_are_refused_with_their_path),
+        cmocka_unit_test(test_raw_values_go_out_as_they_came_however_odd),
         cmocka_unit_test(test_a_full_buffer_is_an_error),
     };
 
