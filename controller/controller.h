@@ -18,6 +18,7 @@
 struct tg_unit_state {
     char *key;
     size_t in_flight;      /* writes; while there are any the unit is left alone */
+    bool returned;         /* the last of them has returned, and the unit was not looked at since */
     bool failed;           /* one of them did not succeed */
     unsigned failures;     /* in a row */
     int64_t not_before;    /* monotonic: backs off until then */
@@ -26,6 +27,7 @@ struct tg_unit_state {
     int64_t passing_since; /* monotonic, 0: is in no passing state */
     int64_t empty_since;   /* monotonic, 0: has live members */
     bool disturbed;        /* somebody else cleared an allocation of its open plan */
+    uint64_t said_to;      /* hash of the members that were told */
     char *said;            /* reason and text that were logged last */
     char *marker_uid;      /* what markers of its allocations carry; NULL if unknown */
     bool seen;             /* in this pass */
@@ -51,7 +53,11 @@ struct tg_controller {
     int exit_code;
     /* Writes waiting for a place in the window. */
     struct tg_operation *first_waiting, *last_waiting;
-    size_t operations; /* in flight */
+    struct tg_operation *first_active;
+    size_t operations;           /* in flight */
+    void (*drained)(void *data); /* while stopping: nothing is in flight any more */
+    void *drained_data;
+    struct tg_timer drain; /* how long that may take */
     uint64_t passes, writes, write_failures;
 };
 
@@ -87,11 +93,20 @@ void tg_controller_claim_changed(struct tg_controller *controller,
                                  const struct tg_resource_claim *before,
                                  const struct tg_resource_claim *after);
 
-/* operation.c: sends the writes of one unit; when all have returned the unit is decided again. */
+/* window.c: sends the writes of one unit; when all have returned the unit is decided again. */
 void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,
                            const struct tg_write *writes, size_t n);
 /* Starts what the window and the lease allow. */
 void tg_controller_start_waiting(struct tg_controller *controller);
+/* Forgets writes of the unit (NULL: of all) that were not sent yet. */
+void tg_controller_drop_waiting(struct tg_controller *controller, struct tg_unit_state *state);
+/* Deadline of one request (ns): it must end before anybody else can hold the lease. */
+int64_t tg_controller_write_timeout(const struct tg_controller *controller);
+/* The lease outlasts a request that is sent now. */
+bool tg_controller_may_write(const struct tg_controller *controller);
+/* Sends nothing new; drained is called when nothing is in flight. If that takes longer than a
+ * request may, the loop is stopped instead, and the lease is left to run out. */
+void tg_controller_stop(struct tg_controller *controller, void (*drained)(void *data), void *data);
 void tg_controller_drop_operations(struct tg_controller *controller);
 
 /* report.c: events and log lines of a decision. */

@@ -20,14 +20,21 @@ static void stop(void *data)
     tg_loop_stop(((struct program *)data)->loop);
 }
 
+/* Nothing of ours is on its way any more: a successor need not wait for the lease to run out. */
+static void release(void *data)
+{
+    struct program *program = data;
+
+    tg_elector_release(program->controller->elector, stop, program);
+}
+
 static void on_signal(struct tg_signal *signal, int number)
 {
     struct program *program = signal->data;
 
     TG_INFO("Stopping", TG_I("signal", number));
-    program->controller->stopping = true;
-    /* So that a successor need not wait for the lease to run out. */
-    tg_elector_release(program->controller->elector, stop, program);
+    if (!program->controller->stopping)
+        tg_controller_stop(program->controller, release, program);
 }
 
 static int load_configuration(const struct tg_controller_options *options,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One write on its way: metadata of a claim by spliced protobuf, then its status; or one patch. A
- * write whose answer was lost is resolved by reading the object, never by guessing: until then its
- * unit waits.
+ * write whose answer was lost may still arrive at the server at any time. So it is sent again, the
+ * same bytes on the same resourceVersion, until there is a definite answer: done, conflict (then
+ * the object is read), or refused. Until then its unit waits and its devices count as busy.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,78 +15,42 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
 #include "api/tangram/names.h"
-#include "controller/controller.h"
+#include "controller/operation.h"
 
-#define WINDOW 32 /* writes in flight */
 #define BODY_MAX (4 * 1024 * 1024)
-#define READ_AGAIN TG_SECOND
+#define AGAIN_FIRST (500 * TG_MILLISECOND)
+#define AGAIN_LAST (8 * TG_SECOND)
 #define LEASE_AGAIN (100 * TG_MILLISECOND)
 
-struct tg_operation {
-    struct tg_controller *controller;
-    char *unit; /* key of its state, which may be gone when the answer comes */
-    enum tg_write_kind kind;
-    char *namespace_, *name, *uid, *resource_version, *body, *epoch;
-    bool metadata_done;
-    bool failed;
-    struct tg_timer timer; /* until the object is read again */
-    struct tg_operation *next;
-};
-
-static void operation_free(struct tg_operation *op)
-{
-    tg_timer_stop(&op->timer);
-    free(op->unit);
-    free(op->namespace_);
-    free(op->name);
-    free(op->uid);
-    free(op->resource_version);
-    free(op->body);
-    free(op->epoch);
-    free(op);
-}
-
-static int64_t write_timeout(const struct tg_controller *controller);
-
-static void finish(struct tg_operation *op)
-{
-    struct tg_controller *controller = op->controller;
-    struct tg_unit_state *state = tg_map_get(controller->units, op->unit);
-
-    if (state != NULL) {
-        state->in_flight--;
-        state->failed = state->failed || op->failed;
-    }
-    controller->writes++;
-    controller->write_failures += op->failed;
-    controller->operations--;
-    operation_free(op);
-    tg_controller_start_waiting(controller);
-    tg_controller_kick(controller);
-}
+static void read_object(struct tg_operation *op);
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-static void send(struct tg_operation *op, enum tg_rest_method method, const char *subresource,
-                 const char *content_type, const char *accept, const void *body, size_t n,
-                 tg_kube_done *done)
+struct request {
+    enum tg_rest_method method;
+    const char *subresource, *content_type, *accept;
+    const void *body;
+    size_t n;
+    tg_kube_done *done;
+};
+
+static void send(struct tg_operation *op, const struct request *request)
 {
+    bool collection = op->kind == TG_WRITE_GANG_CREATE && request->method == TG_REST_POST;
+
     tg_kube_send(op->controller->client,
-                 &(struct tg_kube_call){
-                     .method = method,
-                     .target = {.kind = tg_controller_kind_of(op->kind),
-                                .namespace_ = op->namespace_,
-                                .name = op->kind == TG_WRITE_GANG_CREATE && method == TG_REST_POST
-                                            ? NULL
-                                            : op->name,
-                                .subresource = subresource},
-                     .content_type = content_type,
-                     .accept = accept,
-                     .body = body,
-                     .body_len = n,
-                     .timeout = write_timeout(op->controller),
-                     .done = done,
-                     .data = op});
+                 &(struct tg_kube_call){.method = request->method,
+                                        .target = {.kind = tg_controller_kind_of(op->kind),
+                                                   .namespace_ = op->namespace_,
+                                                   .name = collection ? NULL : op->name,
+                                                   .subresource = request->subresource},
+                                        .content_type = request->content_type,
+                                        .accept = request->accept,
+                                        .body = request->body,
+                                        .body_len = request->n,
+                                        .timeout = tg_controller_write_timeout(op->controller),
+                                        .done = request->done,
+                                        .data = op});
 }
 
 static void enter(struct tg_operation *op, const struct tg_kube_result *result)
@@ -98,28 +63,29 @@ static void enter(struct tg_operation *op, const struct tg_kube_result *result)
                TG_S("name", op->name));
 }
 
-static void read_again(struct tg_timer *timer);
-
-static void on_read(void *data, const struct tg_kube_result *result)
-{
-    struct tg_operation *op = data;
-
-    if (result->error.code == TG_OK)
-        enter(op, result);
-    if (result->error.code == TG_OK || result->error.code == TG_NOT_FOUND) {
-        finish(op);
-        return;
-    }
-    op->timer.callback = read_again;
-    op->timer.data = op;
-    tg_timer_start(op->controller->loop, &op->timer, READ_AGAIN);
-}
-
-static void read_again(struct tg_timer *timer)
+static void on_again(struct tg_timer *timer)
 {
     struct tg_operation *op = timer->data;
+    bool mutates = op->step != read_object;
 
-    send(op, TG_REST_GET, NULL, NULL, NULL, NULL, 0, on_read);
+    if (op->controller->stopping) {
+        op->failed = true;
+        tg_operation_finish(op);
+    } else if (mutates && !tg_controller_may_write(op->controller)) {
+        tg_timer_start(op->controller->loop, &op->timer, LEASE_AGAIN);
+    } else {
+        op->step(op);
+    }
+}
+
+static void again(struct tg_operation *op)
+{
+    int64_t delay = AGAIN_FIRST << (op->attempts < 4 ? op->attempts : 4);
+
+    op->attempts++;
+    op->timer.callback = on_again;
+    op->timer.data = op;
+    tg_timer_start(op->controller->loop, &op->timer, delay < AGAIN_LAST ? delay : AGAIN_LAST);
 }
 
 static bool outcome_unknown(const struct tg_error *error)
@@ -127,21 +93,50 @@ static bool outcome_unknown(const struct tg_error *error)
     return error->code == TG_UNAVAILABLE || error->code == TG_DEADLINE_EXCEEDED;
 }
 
+static void say(const struct tg_operation *op, const struct tg_error *error, const char *what)
+{
+    TG_ERR(error, what, TG_S("kind", tg_controller_kind_of(op->kind)->kind),
+           TG_S("namespace", op->namespace_), TG_S("name", op->name));
+}
+
+static void on_read(void *data, const struct tg_kube_result *result)
+{
+    struct tg_operation *op = data;
+
+    if (outcome_unknown(&result->error)) {
+        again(op);
+        return;
+    }
+    if (result->error.code == TG_OK)
+        enter(op, result);
+    else if (result->error.code != TG_NOT_FOUND)
+        say(op, &result->error, "Cannot read an object again");
+    tg_operation_finish(op);
+}
+
+static void read_object(struct tg_operation *op)
+{
+    send(op, &(struct request){.method = TG_REST_GET, .done = on_read});
+}
+
+/* No success. Conflicts are everyday: the object has changed, and the change is read. */
 static void refused(struct tg_operation *op, const struct tg_kube_result *result)
 {
+    if (outcome_unknown(&result->error)) {
+        say(op, &result->error, "The answer to a write was lost; it is sent again");
+        again(op);
+        return;
+    }
     op->failed = true;
-    /* Conflicts are everyday: the object has changed, and the change is on its way to us. */
-    if (result->error.code == TG_ABORTED || result->error.code == TG_NOT_FOUND)
-        TG_V(2, "A write came too late", TG_S("namespace", op->namespace_), TG_S("name", op->name),
-             TG_S("why", result->error.message));
-    else
-        TG_ERR(&result->error, "A write was refused",
-               TG_S("kind", tg_controller_kind_of(op->kind)->kind),
-               TG_S("namespace", op->namespace_), TG_S("name", op->name));
-    if (outcome_unknown(&result->error))
-        read_again(&(struct tg_timer){.data = op});
-    else
-        finish(op);
+    if (result->error.code == TG_ABORTED || result->error.code == TG_ALREADY_EXISTS) {
+        op->attempts = 0;
+        op->step = read_object;
+        read_object(op);
+        return;
+    }
+    if (result->error.code != TG_NOT_FOUND)
+        say(op, &result->error, "A write was refused");
+    tg_operation_finish(op);
 }
 
 static void on_written(void *data, const struct tg_kube_result *result)
@@ -154,19 +149,66 @@ static void on_written(void *data, const struct tg_kube_result *result)
     }
     if (op->kind != TG_WRITE_GANG_DELETE)
         enter(op, result);
-    finish(op);
+    tg_operation_finish(op);
+}
+
+static void send_body(struct tg_operation *op)
+{
+    static const struct request requests[] = {
+        [TG_WRITE_GANG_CREATE] = {.method = TG_REST_POST},
+        [TG_WRITE_GANG_METADATA] = {.method = TG_REST_PATCH, .content_type = TG_KUBE_MERGE_PATCH},
+        [TG_WRITE_GANG_STATUS] = {.method = TG_REST_PATCH,
+                                  .subresource = "status",
+                                  .content_type = TG_KUBE_MERGE_PATCH},
+        [TG_WRITE_GANG_DELETE] = {.method = TG_REST_DELETE},
+        [TG_WRITE_CLAIM_CLEAR] = {.method = TG_REST_PATCH,
+                                  .subresource = "status",
+                                  .content_type = TG_KUBE_MERGE_PATCH},
+        [TG_WRITE_POD] = {.method = TG_REST_PATCH, .content_type = TG_KUBE_JSON_PATCH},
+    };
+    struct request request = requests[op->kind];
+
+    request.body = op->body;
+    request.n = strlen(op->body);
+    request.done = on_written;
+    send(op, &request);
 }
 
 /* --- the two steps of an allocation ---------------------------------------------------------- */
 
 static void send_allocation(struct tg_operation *op)
 {
-    char *body =
+    TG_AUTOFREE char *body =
         tg_xasprintf("{\"metadata\":{\"resourceVersion\":\"%s\",\"uid\":\"%s\"},\"status\":%s}",
                      op->resource_version, op->uid, op->body);
 
-    send(op, TG_REST_PATCH, "status", TG_KUBE_MERGE_PATCH, NULL, body, strlen(body), on_written);
-    free(body);
+    send(op, &(struct request){.method = TG_REST_PATCH,
+                               .subresource = "status",
+                               .content_type = TG_KUBE_MERGE_PATCH,
+                               .body = body,
+                               .n = strlen(body),
+                               .done = on_written});
+}
+
+/* A later step is a write of its own: it asks for the lease again. */
+static void go_on(struct tg_operation *op, void (*step)(struct tg_operation *op))
+{
+    op->step = step;
+    op->attempts = 0;
+    if (tg_controller_may_write(op->controller)) {
+        step(op);
+        return;
+    }
+    op->timer.callback = on_again;
+    op->timer.data = op;
+    tg_timer_start(op->controller->loop, &op->timer, LEASE_AGAIN);
+}
+
+static void give_up(struct tg_operation *op, const struct tg_error *err)
+{
+    op->failed = true;
+    say(op, err, "Cannot write the metadata of a claim");
+    tg_operation_finish(op);
 }
 
 static void on_metadata(void *data, const struct tg_kube_result *result)
@@ -183,159 +225,112 @@ static void on_metadata(void *data, const struct tg_kube_result *result)
     enter(op, result);
     if (tg_json_decode_new(&tg_resource_claim_type, result->body, result->len, arena, &claim,
                            &err) < 0) {
-        TG_ERR(&err, "Cannot read the answer to a write", TG_S("namespace", op->namespace_),
-               TG_S("name", op->name));
-        op->failed = true;
-        finish(op);
+        give_up(op, &err);
         return;
     }
     free(op->resource_version);
     op->resource_version =
         tg_xstrdup(((struct tg_resource_claim *)claim)->metadata->resource_version);
-    send_allocation(op);
+    go_on(op, send_allocation);
 }
 
-static void give_up(struct tg_operation *op, const struct tg_error *err)
+static void send_metadata(struct tg_operation *op)
 {
-    op->failed = true;
-    TG_ERR(err, "Cannot write the metadata of a claim", TG_S("namespace", op->namespace_),
-           TG_S("name", op->name));
-    finish(op);
+    send(op, &(struct request){.method = TG_REST_PUT,
+                               .content_type = TG_KUBE_PROTOBUF,
+                               .accept = TG_KUBE_JSON,
+                               .body = op->bytes.data,
+                               .n = op->bytes.len,
+                               .done = on_metadata});
 }
 
-static void on_bytes(void *data, const struct tg_kube_result *result)
+static int splice(struct tg_operation *op, const struct tg_kube_result *result,
+                  struct tg_error *err)
 {
-    TG_AUTOBUF struct tg_buf out = TG_BUF_INIT(BODY_MAX);
-    struct tg_operation *op = data;
     const struct tg_metadata_edit edits[] = {
         {.kind = TG_METADATA_ADD_FINALIZER, .key = TG_FINALIZER_CLAIM},
         {.kind = TG_METADATA_SET_ANNOTATION, .key = TG_ANNOTATION_EPOCH, .value = op->epoch},
     };
     const uint8_t *bytes = (const uint8_t *)result->body;
-    struct tg_error err = TG_ERROR_INIT;
     char version[64];
+    int r =
+        tg_protobuf_metadata_resource_version(bytes, result->len, version, sizeof(version), err);
+
+    if (r < 0)
+        return r;
+    /* Decided on another version: what has changed is not known here. */
+    if (!tg_streq(version, op->resource_version))
+        return -TG_ABORTED;
+    tg_buf_init(&op->bytes, BODY_MAX);
+    return tg_protobuf_splice_metadata(bytes, result->len, edits, TG_ARRAY_SIZE(edits), &op->bytes,
+                                       err);
+}
+
+static void on_bytes(void *data, const struct tg_kube_result *result)
+{
+    struct tg_operation *op = data;
+    struct tg_error err = TG_ERROR_INIT;
+    int r;
 
     if (result->error.code != TG_OK) {
         refused(op, result);
         return;
     }
-    if (tg_protobuf_metadata_resource_version(bytes, result->len, version, sizeof(version), &err) <
-            0 ||
-        tg_protobuf_splice_metadata(bytes, result->len, edits, TG_ARRAY_SIZE(edits), &out, &err) <
-            0) {
-        give_up(op, &err);
-        return;
-    }
-    /* Decided on another version: what has changed is not known here. */
-    if (!tg_streq(version, op->resource_version)) {
+    r = splice(op, result, &err);
+    if (r == -TG_ABORTED) {
         op->failed = true;
-        finish(op);
-        return;
-    }
-    send(op, TG_REST_PUT, NULL, TG_KUBE_PROTOBUF, TG_KUBE_JSON, out.data, out.len, on_metadata);
-}
-
-static void start(struct tg_operation *op)
-{
-    switch (op->kind) {
-    case TG_WRITE_GANG_CREATE:
-        send(op, TG_REST_POST, NULL, NULL, NULL, op->body, strlen(op->body), on_written);
-        break;
-    case TG_WRITE_GANG_METADATA:
-        send(op, TG_REST_PATCH, NULL, TG_KUBE_MERGE_PATCH, NULL, op->body, strlen(op->body),
-             on_written);
-        break;
-    case TG_WRITE_GANG_STATUS:
-    case TG_WRITE_CLAIM_CLEAR:
-        send(op, TG_REST_PATCH, "status", TG_KUBE_MERGE_PATCH, NULL, op->body, strlen(op->body),
-             on_written);
-        break;
-    case TG_WRITE_GANG_DELETE:
-        send(op, TG_REST_DELETE, NULL, NULL, NULL, op->body, strlen(op->body), on_written);
-        break;
-    case TG_WRITE_POD:
-        send(op, TG_REST_PATCH, NULL, TG_KUBE_JSON_PATCH, NULL, op->body, strlen(op->body),
-             on_written);
-        break;
-    case TG_WRITE_CLAIM_ALLOCATE:
-        if (op->metadata_done)
-            send_allocation(op);
-        else
-            send(op, TG_REST_GET, NULL, NULL, TG_KUBE_PROTOBUF, NULL, 0, on_bytes);
-        break;
+        op->step = read_object;
+        read_object(op);
+    } else if (r < 0) {
+        give_up(op, &err);
+    } else {
+        go_on(op, send_metadata);
     }
 }
 
-/* A write must end before anybody else can hold the lease. */
-static int64_t write_timeout(const struct tg_controller *controller)
+static void read_bytes(struct tg_operation *op)
 {
-    const struct tg_delays *delays = tg_configuration_delays(controller->configuration);
-
-    return delays->request < delays->lease / 3 ? delays->request : delays->lease / 3;
+    send(op,
+         &(struct request){.method = TG_REST_GET, .accept = TG_KUBE_PROTOBUF, .done = on_bytes});
 }
 
-static bool may_write(const struct tg_controller *controller)
-{
-    return tg_elector_leading(controller->elector) &&
-           tg_elector_valid_until(controller->elector) - tg_now_monotonic(controller->clock) >
-               write_timeout(controller);
-}
-
-void tg_controller_start_waiting(struct tg_controller *controller)
-{
-    while (controller->operations < WINDOW && controller->first_waiting != NULL) {
-        struct tg_operation *op = controller->first_waiting;
-
-        if (!may_write(controller)) {
-            tg_controller_wake_at(controller, tg_now_monotonic(controller->clock) + LEASE_AGAIN);
-            return;
-        }
-        controller->first_waiting = op->next;
-        if (controller->first_waiting == NULL)
-            controller->last_waiting = NULL;
-        op->next = NULL;
-        controller->operations++;
-        start(op);
-    }
-}
+/* --- life ------------------------------------------------------------------------------------ */
 
 static char *copy(const char *s)
 {
     return s == NULL ? NULL : tg_xstrdup(s);
 }
 
-void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,
-                           const struct tg_write *writes, size_t n)
+struct tg_operation *tg_operation_new(struct tg_controller *controller, const char *unit,
+                                      const struct tg_write *write)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct tg_operation *op = tg_xcalloc(1, sizeof(*op));
+    struct tg_operation *op = tg_xcalloc(1, sizeof(*op));
 
-        *op = (struct tg_operation){.controller = controller,
-                                    .unit = tg_xstrdup(state->key),
-                                    .kind = writes[i].kind,
-                                    .namespace_ = copy(writes[i].namespace_),
-                                    .name = copy(writes[i].name),
-                                    .uid = copy(writes[i].uid),
-                                    .resource_version = copy(writes[i].resource_version),
-                                    .body = copy(writes[i].body),
-                                    .epoch = copy(writes[i].epoch),
-                                    .metadata_done = writes[i].metadata_done};
-        if (controller->last_waiting != NULL)
-            controller->last_waiting->next = op;
-        else
-            controller->first_waiting = op;
-        controller->last_waiting = op;
-        state->in_flight++;
-    }
-    tg_controller_start_waiting(controller);
+    *op = (struct tg_operation){.controller = controller,
+                                .unit = tg_xstrdup(unit),
+                                .kind = write->kind,
+                                .namespace_ = copy(write->namespace_),
+                                .name = copy(write->name),
+                                .uid = copy(write->uid),
+                                .resource_version = copy(write->resource_version),
+                                .body = copy(write->body),
+                                .epoch = copy(write->epoch),
+                                .step = send_body};
+    if (write->kind == TG_WRITE_CLAIM_ALLOCATE)
+        op->step = write->metadata_done ? send_allocation : read_bytes;
+    return op;
 }
 
-void tg_controller_drop_operations(struct tg_controller *controller)
+void tg_operation_free(struct tg_operation *op)
 {
-    while (controller->first_waiting != NULL) {
-        struct tg_operation *op = controller->first_waiting;
-
-        controller->first_waiting = op->next;
-        operation_free(op);
-    }
+    tg_timer_stop(&op->timer);
+    tg_buf_done(&op->bytes);
+    free(op->unit);
+    free(op->namespace_);
+    free(op->name);
+    free(op->uid);
+    free(op->resource_version);
+    free(op->body);
+    free(op->epoch);
+    free(op);
 }

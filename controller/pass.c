@@ -41,7 +41,8 @@ struct pass {
 
 /* --- states ---------------------------------------------------------------------------------- */
 
-static void sweep_states(struct tg_controller *controller)
+/* complete: every unit was seen. */
+static void sweep_states(struct tg_controller *controller, bool complete)
 {
     struct tg_map_entry *next;
 
@@ -49,19 +50,28 @@ static void sweep_states(struct tg_controller *controller)
         struct tg_unit_state *state = tg_map_value(e);
 
         next = tg_map_next(e);
-        if (!state->seen && state->in_flight == 0)
+        if (complete && !state->seen && state->in_flight == 0)
             tg_map_remove(controller->units, state->key);
         else
             state->seen = false;
     }
 }
 
+static void back_off(const struct pass *pass, struct tg_unit_state *state)
+{
+    int64_t backoff = BACKOFF_FIRST << (state->failures < 10 ? state->failures : 10);
+
+    state->failures++;
+    state->not_before = pass->now + (backoff < BACKOFF_LAST ? backoff : BACKOFF_LAST);
+}
+
 /* The writes of the last decision have returned: what was assumed for them is in the stores by now,
  * or never will be. */
 static void settle(struct pass *pass, struct tg_unit_state *state)
 {
-    int64_t backoff;
-
+    if (state->in_flight > 0 || !state->returned)
+        return;
+    state->returned = false;
     free(state->pending);
     state->pending = NULL;
     if (!state->failed) {
@@ -69,9 +79,7 @@ static void settle(struct pass *pass, struct tg_unit_state *state)
         return;
     }
     state->failed = false;
-    backoff = BACKOFF_FIRST << (state->failures < 10 ? state->failures : 10);
-    state->failures++;
-    state->not_before = pass->now + (backoff < BACKOFF_LAST ? backoff : BACKOFF_LAST);
+    back_off(pass, state);
 }
 
 /* --- fleet ----------------------------------------------------------------------------------- */
@@ -80,6 +88,22 @@ static void assume_pod(struct pass *pass, const struct tg_pod *pod, const char *
 {
     if (pod->spec->node_name == NULL && !tg_pod_finished(pod))
         *TG_VEC_PUSH(&pass->assumed) = (struct tg_fleet_assumed){.pod = pod, .node = node};
+}
+
+static void assume_devices(struct pass *pass, const struct tg_plan *plan,
+                           const struct tg_plan_member *member, const struct tg_plan_claim *planned,
+                           const char *holder)
+{
+    for (size_t i = 0; i < planned->results.n; i++) {
+        const struct tg_plan_result *result = &planned->results.items[i];
+
+        for (size_t j = 0; j < result->devices.n; j++)
+            *TG_VEC_PUSH(&pass->busy) =
+                (struct tg_fleet_busy){.driver = tg_plan_result_driver(plan, result),
+                                       .pool = tg_plan_result_pool(member, result),
+                                       .device = result->devices.items[j],
+                                       .holder = holder};
+    }
 }
 
 static void assume_claim(struct pass *pass, const struct candidate *c,
@@ -91,16 +115,7 @@ static void assume_claim(struct pass *pass, const struct candidate *c,
     /* Allocated: the allocation itself says so. Gone: nothing will be allocated any more. */
     if (claim == NULL || !tg_streq(claim->metadata->uid, planned->uid) || tg_claim_allocated(claim))
         return;
-    for (size_t i = 0; i < planned->results.n; i++) {
-        const struct tg_plan_result *result = &planned->results.items[i];
-
-        for (size_t j = 0; j < result->devices.n; j++)
-            *TG_VEC_PUSH(&pass->busy) =
-                (struct tg_fleet_busy){.driver = tg_plan_result_driver(c->plan, result),
-                                       .pool = tg_plan_result_pool(member, result),
-                                       .device = result->devices.items[j],
-                                       .holder = c->unit->key};
-    }
+    assume_devices(pass, c->plan, member, planned, c->unit->key);
 }
 
 static void assume_plan(struct pass *pass, const struct candidate *c)
@@ -114,6 +129,30 @@ static void assume_plan(struct pass *pass, const struct candidate *c)
         for (size_t j = 0; j < member->claims.n; j++)
             assume_claim(pass, c, member, &member->claims.items[j]);
     }
+}
+
+/* Writes may be on their way for a unit that is no more (its pod was deleted meanwhile): what they
+ * allocate is taken until they have returned. */
+static int assume_orphans(struct pass *pass)
+{
+    struct tg_map *units = pass->controller->units;
+
+    for (struct tg_map_entry *e = tg_map_first(units); e != NULL; e = tg_map_next(e)) {
+        struct tg_unit_state *state = tg_map_value(e);
+        struct tg_plan *plan;
+        int r;
+
+        if (state->seen || state->in_flight == 0 || state->pending == NULL)
+            continue;
+        r = tg_plan_decode(state->pending, pass->arena, &plan, &pass->err);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; i < plan->members.n; i++)
+            for (size_t j = 0; j < plan->members.items[i].claims.n; j++)
+                assume_devices(pass, plan, &plan->members.items[i],
+                               &plan->members.items[i].claims.items[j], state->key);
+    }
+    return 0;
 }
 
 /* Pods that wait for the scheduler with their claims allocated take their room already. */
@@ -169,6 +208,18 @@ static int find_level(const struct pass *pass, const char *name, struct tg_level
 }
 
 /* What went wrong with the input of a placement, as a decision. */
+static const char *reason_of(const struct tg_error *why)
+{
+    switch ((int)why->code) {
+    case TG_RESOURCE_EXHAUSTED:
+        return "TooLarge";
+    case TG_FAILED_PRECONDITION:
+        return "SelectorFailed";
+    default:
+        return "Unsupported";
+    }
+}
+
 static int refuse(struct pass *pass, struct tg_decision *decision, const char *reason,
                   const struct tg_error *why)
 {
@@ -180,12 +231,24 @@ static int refuse(struct pass *pass, struct tg_decision *decision, const char *r
     return decision->text == NULL ? -TG_RESOURCE_EXHAUSTED : 0;
 }
 
+/* Until its writes have returned, whatever becomes of the unit. */
+static int remember_plan(struct pass *pass, struct candidate *c, const struct tg_plan *plan)
+{
+    const char *text = tg_plan_encode(plan, pass->scratch);
+
+    if (text == NULL)
+        return tg_error_set(&pass->err, TG_RESOURCE_EXHAUSTED, "%s: the plan is too large: %s",
+                            c->unit->key, "make the gang smaller");
+    free(c->state->pending);
+    c->state->pending = tg_xstrdup(text);
+    return 0;
+}
+
 static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
                  const struct tg_place_request *request, const struct tg_placement *placement,
                  struct tg_decision *decision)
 {
     struct tg_plan *plan;
-    const char *text;
     int r = tg_commit_plan(input, decision, request, placement, pass->scratch, &plan, &pass->err);
 
     if (r < 0)
@@ -193,10 +256,10 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
     r = tg_commit_begin(input, plan, pass->scratch, decision, &pass->err);
     if (r < 0)
         return r;
-    text = tg_plan_encode(plan, pass->scratch);
-    free(c->state->pending);
-    c->state->pending = text == NULL ? NULL : tg_xstrdup(text);
     c->plan = plan;
+    r = remember_plan(pass, c, plan);
+    if (r < 0)
+        return r;
     /* The next unit must see the devices taken. */
     TG_VEC_CLEAR(&pass->busy);
     TG_VEC_CLEAR(&pass->assumed);
@@ -225,9 +288,15 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
         return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
     }
     r = tg_commit_place_request(input, decision, required, preferred, pass->scratch, &request,
-                                &pass->err);
-    if (r < 0)
+                                &why);
+    if (r == -TG_FAILED_PRECONDITION) {
+        r = refuse(pass, decision, "ClaimsOnDifferentNodes", &why);
+        return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
+    }
+    if (r < 0) {
+        pass->err = why;
         return r;
+    }
     r = tg_place(pass->fleet, &request, pass->scratch, &placement, &no_place, &why);
     if (r == 0)
         return begin(pass, c, input, &request, &placement, decision);
@@ -239,7 +308,7 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
         decision->phase = TG_PHASE_WAITING;
         return tg_commit_show(input, &no_place, pass->scratch, decision, &pass->err);
     }
-    r = refuse(pass, decision, "Unsupported", &why);
+    r = refuse(pass, decision, reason_of(&why), &why);
     return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
 }
 
@@ -306,6 +375,8 @@ static int process(struct pass *pass, struct candidate *c)
         r = place(pass, c, &input, &decision);
     else if (decision.kind == TG_DECIDE_WAIT)
         r = tg_commit_show(&input, NULL, pass->scratch, &decision, &pass->err);
+    else if (c->record != NULL)
+        r = remember_plan(pass, c, c->record);
     if (r < 0)
         return r;
     tg_controller_report(controller, c->state, c->unit, &decision);
@@ -324,8 +395,7 @@ static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, stru
 
     *c = (struct candidate){.unit = unit, .state = state};
     state->seen = true;
-    if (state->in_flight == 0)
-        settle(pass, state);
+    settle(pass, state);
     r = tg_commit_record(unit, pass->arena, &c->record, &c->unreadable, &pass->err);
     if (r < 0)
         return r;
@@ -361,7 +431,8 @@ static int prepare(struct pass *pass)
         if (r < 0)
             return r;
     }
-    return build_fleet(pass);
+    r = assume_orphans(pass);
+    return r < 0 ? r : build_fleet(pass);
 }
 
 static void check_classes(struct pass *pass)
@@ -378,18 +449,31 @@ static void check_classes(struct pass *pass)
                 "expression " TG_GUARD_EXPRESSION " as an entry of its own. It is not served.");
 }
 
+/* One unit that asks too much must not stop the others. */
+static void set_aside(struct pass *pass, struct candidate *c)
+{
+    struct tg_decision decision = {.kind = TG_DECIDE_WAIT,
+                                   .reason = reason_of(&pass->err),
+                                   .text = pass->err.message,
+                                   .warning = true};
+
+    tg_controller_report(pass->controller, c->state, c->unit, &decision);
+    back_off(pass, c->state);
+    tg_controller_wake_at(pass->controller, c->state->not_before);
+}
+
 static void run(struct pass *pass)
 {
     int r = prepare(pass);
 
     if (r == 0)
         check_classes(pass);
-    for (size_t i = 0; r == 0 && i < pass->units.n; i++)
-        r = process(pass, &pass->candidates[i]);
-    if (r < 0)
-        TG_ERR(&pass->err, "A pass was cut short");
     else
-        sweep_states(pass->controller);
+        TG_ERR(&pass->err, "A pass was cut short");
+    for (size_t i = 0; r == 0 && i < pass->units.n; i++)
+        if (process(pass, &pass->candidates[i]) < 0)
+            set_aside(pass, &pass->candidates[i]);
+    sweep_states(pass->controller, r == 0);
 }
 
 void tg_controller_pass(struct tg_controller *controller)

@@ -13,14 +13,30 @@
 /* Members and claims that get an event of their own; the gang tells the rest. */
 #define EVENTS_MAX 64
 
-static bool says_the_same(struct tg_unit_state *state, const struct tg_decision *decision)
+/* A member that is new has not heard it yet. */
+static uint64_t hash_members(const struct tg_unit *unit)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < unit->n_members; i++) {
+        const char *uid = tg_or(unit->members[i].pod->metadata->uid, "");
+
+        hash ^= tg_hash64(uid, strlen(uid));
+    }
+    return hash;
+}
+
+static bool says_the_same(struct tg_unit_state *state, const struct tg_unit *unit,
+                          const struct tg_decision *decision)
 {
     TG_AUTOFREE char *line = tg_xasprintf("%s: %s", decision->reason, decision->text);
+    uint64_t members = hash_members(unit);
 
-    if (tg_streq(line, state->said))
+    if (tg_streq(line, state->said) && members == state->said_to)
         return true;
     free(state->said);
     state->said = TG_TAKE(line);
+    state->said_to = members;
     return false;
 }
 
@@ -36,7 +52,8 @@ static void tell_member(struct tg_controller *controller, const struct tg_unit_m
 {
     tell(controller, &tg_kind_pod, member->pod->metadata, decision);
     for (size_t i = 0; i < member->n_claims; i++)
-        tell(controller, &tg_kind_resource_claim, member->claims[i]->metadata, decision);
+        if (decision->about == NULL || decision->about == member->claims[i])
+            tell(controller, &tg_kind_resource_claim, member->claims[i]->metadata, decision);
 }
 
 void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state,
@@ -47,7 +64,7 @@ void tg_controller_report(struct tg_controller *controller, struct tg_unit_state
         state->said = NULL;
         return;
     }
-    if (says_the_same(state, decision))
+    if (says_the_same(state, unit, decision))
         return;
     TG_INFO("Waits", TG_S("unit", unit->key), TG_S("reason", decision->reason),
             TG_S("why", decision->text));

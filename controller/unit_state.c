@@ -38,7 +38,8 @@ struct tg_unit_state *tg_controller_state(struct tg_controller *controller, cons
     return state;
 }
 
-/* An allocation of ours vanished while nobody here was writing: its unit is told. */
+/* An allocation of ours vanished: its unit is told, and decided anew. (A rollback clears as well;
+ * the hint does not change what it does.) */
 static void claim_cleared(struct tg_controller *controller, const struct tg_resource_claim *before)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(MARKER_MEMORY);
@@ -49,8 +50,11 @@ static void claim_cleared(struct tg_controller *controller, const struct tg_reso
     for (struct tg_map_entry *e = tg_map_first(controller->units); e != NULL; e = tg_map_next(e)) {
         struct tg_unit_state *state = tg_map_value(e);
 
-        if (state->in_flight == 0 && tg_streq(state->marker_uid, marker.gang_uid))
-            state->disturbed = true;
+        if (!tg_streq(state->marker_uid, marker.gang_uid))
+            continue;
+        /* Gates that are about to be removed stay. */
+        state->disturbed = true;
+        tg_controller_drop_waiting(controller, state);
     }
 }
 

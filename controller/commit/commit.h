@@ -76,7 +76,8 @@ struct tg_commit_input {
 int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena,
                      struct tg_decision *ret, struct tg_error *err);
 
-/* What to ask of tg_place for the chosen members. */
+/* What to ask of tg_place for the chosen members. TG_FAILED_PRECONDITION: claims that they share
+ * are allocated on different nodes. */
 int tg_commit_place_request(const struct tg_commit_input *input, const struct tg_decision *decision,
                             const struct tg_level *pack_required,
                             const struct tg_level *pack_preferred, struct tg_arena *arena,

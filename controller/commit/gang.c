@@ -4,6 +4,8 @@
  * plan shrunk. A rollback is phase Releasing -> claims cleared -> plan dropped. Each step is
  * decided from the objects alone.
  */
+#include <stdlib.h>
+
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "api/tangram/plan_marker.h"
@@ -128,20 +130,46 @@ static int start_roll_back(struct tg_deciding *d, const char *why)
                                                               .text = text});
 }
 
+struct release {
+    const struct tg_pod *pod;
+    const char *node;
+    int64_t slack;
+};
+
+static int compare_releases(const void *a, const void *b)
+{
+    const struct release *x = a, *y = b;
+
+    if (x->slack != y->slack)
+        return x->slack < y->slack ? -1 : 1;
+    return tg_strcmp(x->pod->metadata->name, y->pod->metadata->name);
+}
+
+/* The member with the least room beside it on its node goes first: it is the one that a stranger
+ * could crowd out. */
 static int release_gates(struct tg_deciding *d, const struct tg_plan *plan)
 {
+    struct release *releases = tg_arena_alloc_array(d->arena, plan->members.n, sizeof(*releases));
+    size_t n = 0;
+    int r = 0;
+
+    if (releases == NULL)
+        return tg_decide_out_of_memory(d);
     for (size_t i = 0; i < plan->members.n; i++) {
         const struct tg_plan_member *member = &plan->members.items[i];
         struct tg_plan_pod state = tg_plan_pod_state(d->in->view, d->in->unit->namespace_, member);
-        int r;
 
-        if (state.pod == NULL || !state.gated || state.finished || state.deleting)
-            continue;
-        r = tg_write_release_pod(d, state.pod, member->node, false);
-        if (r < 0)
-            return r;
+        if (state.pod != NULL && state.gated && !state.finished && !state.deleting)
+            releases[n++] =
+                (struct release){.pod = state.pod,
+                                 .node = member->node,
+                                 .slack = tg_fleet_node_slack(d->in->fleet, member->node)};
     }
-    return 0;
+    if (n > 0)
+        qsort(releases, n, sizeof(*releases), compare_releases);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = tg_write_release_pod(d, releases[i].pod, releases[i].node, false);
+    return r;
 }
 
 static int go_forward(struct tg_deciding *d, const struct tg_plan *plan, const struct progress *p)

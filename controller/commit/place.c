@@ -50,6 +50,7 @@ struct piece_builder {
     const struct tg_pod **pods;
     const struct tg_resource_claim **claims;
     struct tg_piece piece;
+    const struct tg_resource_claim *astray; /* allocated where the others are not */
 };
 
 static bool has_claim(const struct piece_builder *b, const struct tg_resource_claim *claim)
@@ -60,6 +61,18 @@ static bool has_claim(const struct piece_builder *b, const struct tg_resource_cl
     return false;
 }
 
+/* The pods must follow to where the claim is; no pod can follow to two nodes, or to one that is not
+ * named. */
+static void fix_node(struct piece_builder *b, const struct tg_resource_claim *claim)
+{
+    const char *node = tg_claim_node(claim);
+
+    if (node == NULL || (b->piece.fixed_node != NULL && !tg_streq(node, b->piece.fixed_node)))
+        b->astray = claim;
+    else
+        b->piece.fixed_node = node;
+}
+
 static void add_member(struct piece_builder *b, const struct tg_unit_member *member)
 {
     b->pods[b->piece.n_pods++] = member->pod;
@@ -67,14 +80,15 @@ static void add_member(struct piece_builder *b, const struct tg_unit_member *mem
         const struct tg_resource_claim *claim = member->claims[i];
 
         if (tg_claim_allocated(claim))
-            b->piece.fixed_node = tg_claim_node(claim);
+            fix_node(b, claim);
         else if (!has_claim(b, claim))
             b->claims[b->piece.n_claims++] = claim;
     }
 }
 
 static int build_piece(const struct tg_unit *unit, const struct tg_decision *decision,
-                       size_t *parents, size_t root, struct tg_arena *arena, struct tg_piece *ret)
+                       size_t *parents, size_t root, struct tg_arena *arena, struct tg_piece *ret,
+                       struct tg_error *err)
 {
     struct piece_builder b = {0};
     size_t n_pods = 0, n_claims = 0;
@@ -87,10 +101,17 @@ static int build_piece(const struct tg_unit *unit, const struct tg_decision *dec
     b.pods = tg_arena_alloc_array(arena, n_pods, sizeof(*b.pods));
     b.claims = tg_arena_alloc_array(arena, n_claims, sizeof(*b.claims));
     if (b.pods == NULL || b.claims == NULL)
-        return -1;
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "%s: the memory budget of a pass is used up", unit->key);
     for (size_t i = root; i < decision->n_chosen; i++)
         if (root_of(parents, i) == root)
             add_member(&b, &unit->members[decision->chosen[i]]);
+    if (b.astray != NULL)
+        return tg_error_set(
+            err, TG_FAILED_PRECONDITION,
+            "claim %s is allocated on another node than the other claims of pod %s, or on none in "
+            "particular: no node has them all",
+            b.astray->metadata->name, b.pods[0]->metadata->name);
     b.piece.pods = b.pods;
     b.piece.claims = b.claims;
     *ret = b.piece;
@@ -105,23 +126,21 @@ int tg_commit_place_request(const struct tg_commit_input *input, const struct tg
     size_t *parents = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*parents));
     struct tg_piece *pieces = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*pieces));
     size_t n = 0;
+    int r = 0;
 
     if (parents == NULL || pieces == NULL)
-        goto exhausted;
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "%s: the memory budget of a pass is used up", input->unit->key);
     connect(input->unit, decision, parents);
-    for (size_t i = 0; i < decision->n_chosen; i++)
-        if (parents[i] == i &&
-            build_piece(input->unit, decision, parents, i, arena, &pieces[n++]) < 0)
-            goto exhausted;
+    for (size_t i = 0; r == 0 && i < decision->n_chosen; i++)
+        if (parents[i] == i)
+            r = build_piece(input->unit, decision, parents, i, arena, &pieces[n++], err);
     *ret = (struct tg_place_request){.name = input->unit->key,
                                      .pieces = pieces,
                                      .n_pieces = n,
                                      .pack_required = pack_required,
                                      .pack_preferred = pack_preferred};
-    return 0;
-exhausted:
-    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up",
-                        input->unit->key);
+    return r;
 }
 
 /* --- the plan -------------------------------------------------------------------------------- */

@@ -57,6 +57,13 @@ void tg_controller_start_waiting(struct tg_controller *controller)
     (void)controller;
 }
 
+/* All writes of the bench have been sent. */
+void tg_controller_drop_waiting(struct tg_controller *controller, struct tg_unit_state *state)
+{
+    (void)controller;
+    (void)state;
+}
+
 void tg_controller_wake_at(struct tg_controller *controller, int64_t when)
 {
     if (controller->wake_at == 0 || when < controller->wake_at)
@@ -275,6 +282,7 @@ static void finish(struct bench *bench, size_t i, bool failed)
 
     if (state != NULL) {
         state->in_flight--;
+        state->returned = state->in_flight == 0;
         state->failed = state->failed || failed;
     }
     for (bench->ops.n--; i < bench->ops.n; i++)

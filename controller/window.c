@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which writes are in flight: a bounded number of them, only while the lease outlasts them, none of
+ * a unit that has to be decided anew. */
+#include <stdlib.h>
+
+#include "api/runtime/base/str.h"
+#include "controller/operation.h"
+
+#define WINDOW 32 /* writes in flight */
+#define LEASE_AGAIN (100 * TG_MILLISECOND)
+
+/* A write must end before anybody else can hold the lease. */
+int64_t tg_controller_write_timeout(const struct tg_controller *controller)
+{
+    const struct tg_delays *delays = tg_configuration_delays(controller->configuration);
+
+    return delays->request < delays->lease / 3 ? delays->request : delays->lease / 3;
+}
+
+bool tg_controller_may_write(const struct tg_controller *controller)
+{
+    return tg_elector_leading(controller->elector) &&
+           tg_elector_valid_until(controller->elector) - tg_now_monotonic(controller->clock) >
+               tg_controller_write_timeout(controller);
+}
+
+void tg_controller_start_waiting(struct tg_controller *controller)
+{
+    while (controller->operations < WINDOW && controller->first_waiting != NULL) {
+        struct tg_operation *op = controller->first_waiting;
+
+        if (!tg_controller_may_write(controller)) {
+            tg_controller_wake_at(controller, tg_now_monotonic(controller->clock) + LEASE_AGAIN);
+            return;
+        }
+        controller->first_waiting = op->next;
+        if (controller->first_waiting == NULL)
+            controller->last_waiting = NULL;
+        op->next = controller->first_active;
+        controller->first_active = op;
+        controller->operations++;
+        op->step(op);
+    }
+}
+
+static void unlink_active(struct tg_operation *op)
+{
+    struct tg_operation **at = &op->controller->first_active;
+
+    while (*at != op)
+        at = &(*at)->next;
+    *at = op->next;
+}
+
+static void check_drained(struct tg_controller *controller)
+{
+    if (controller->stopping && controller->operations == 0 && controller->drained != NULL) {
+        void (*drained)(void *data) = controller->drained;
+
+        controller->drained = NULL;
+        tg_timer_stop(&controller->drain);
+        drained(controller->drained_data);
+    }
+}
+
+void tg_operation_finish(struct tg_operation *op)
+{
+    struct tg_controller *controller = op->controller;
+    struct tg_unit_state *state = tg_map_get(controller->units, op->unit);
+
+    if (state != NULL) {
+        state->in_flight--;
+        state->returned = state->in_flight == 0;
+        state->failed = state->failed || op->failed;
+    }
+    controller->writes++;
+    controller->write_failures += op->failed;
+    controller->operations--;
+    unlink_active(op);
+    tg_operation_free(op);
+    check_drained(controller);
+    tg_controller_start_waiting(controller);
+    tg_controller_kick(controller);
+}
+
+void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,
+                           const struct tg_write *writes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct tg_operation *op = tg_operation_new(controller, state->key, &writes[i]);
+
+        if (controller->last_waiting != NULL)
+            controller->last_waiting->next = op;
+        else
+            controller->first_waiting = op;
+        controller->last_waiting = op;
+        state->in_flight++;
+    }
+    tg_controller_start_waiting(controller);
+}
+
+/* Part of a rollback: wanted whatever else happens. */
+static bool takes_back(const struct tg_operation *op)
+{
+    return op->kind == TG_WRITE_CLAIM_CLEAR;
+}
+
+void tg_controller_drop_waiting(struct tg_controller *controller, struct tg_unit_state *state)
+{
+    struct tg_operation **at = &controller->first_waiting, *last = NULL;
+
+    while (*at != NULL) {
+        struct tg_operation *op = *at;
+        struct tg_unit_state *owner = tg_map_get(controller->units, op->unit);
+
+        if (state != NULL && (owner != state || takes_back(op))) {
+            last = op;
+            at = &op->next;
+            continue;
+        }
+        if (owner != NULL) {
+            owner->in_flight--;
+            owner->returned = owner->in_flight == 0;
+        }
+        *at = op->next;
+        tg_operation_free(op);
+    }
+    controller->last_waiting = last;
+}
+
+static void on_drain_over(struct tg_timer *timer)
+{
+    struct tg_controller *controller = timer->data;
+
+    /* The lease is kept: what is still on its way may arrive, and nobody else may write before it
+     * ran out. */
+    tg_loop_stop(controller->loop);
+}
+
+void tg_controller_stop(struct tg_controller *controller, void (*drained)(void *data), void *data)
+{
+    controller->stopping = true;
+    controller->drained = drained;
+    controller->drained_data = data;
+    controller->drain.callback = on_drain_over;
+    controller->drain.data = controller;
+    tg_timer_start(controller->loop, &controller->drain, tg_controller_write_timeout(controller));
+    tg_controller_drop_waiting(controller, NULL);
+    check_drained(controller);
+}
+
+/* The client is gone: no answer will come. */
+void tg_controller_drop_operations(struct tg_controller *controller)
+{
+    tg_controller_drop_waiting(controller, NULL);
+    while (controller->first_active != NULL) {
+        struct tg_operation *op = controller->first_active;
+
+        controller->first_active = op->next;
+        tg_operation_free(op);
+    }
+}

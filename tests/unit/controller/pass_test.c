@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pass must not do: forget what is on its way, or let one unit stop the others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/runtime/base/str.h"
+#include "tests/unit/controller/bench.h"
+#include "tests/unit/controller/invariants.h"
+
+static void look(struct bench *bench)
+{
+    tg_cluster_deliver(bench->cluster);
+    bench_pass(bench);
+}
+
+/* The device is promised to `claims` claims of pod a, whose pod goes while the writes are under
+ * way; b wants the same device. The invariants of the bench fail if both get it. */
+static void vanish_under_way(size_t claims)
+{
+    struct bench *bench = bench_new();
+
+    bench_fleet(bench, 0);
+    bench_node(bench, "n1", claims);
+    bench_pod(bench, "a", claims, 1, NULL);
+    if (claims > 1) {
+        look(bench);
+        bench_step(bench, 0, BENCH_OK); /* the record */
+    }
+    look(bench);
+    bench_step(bench, 0, BENCH_OK); /* metadata of the first claim */
+    bench_delete_pod(bench, "a");
+    bench_pod(bench, "b", 1, 1, NULL);
+    look(bench);
+    /* b gets nothing while the writes for a are on their way. */
+    assert_int_equal(tg_controller_state(&bench->controller, "claim/ns/b-0")->in_flight, 0);
+    bench_settle(bench, 60 * TG_SECOND);
+    invariants_rest(bench);
+    bench_free(bench);
+}
+
+static void devices_stay_taken_when_the_pod_of_a_claim_goes_under_its_writes(void **state)
+{
+    (void)state;
+    vanish_under_way(1);
+}
+
+static void devices_stay_taken_when_a_pod_with_two_claims_goes_under_its_writes(void **state)
+{
+    (void)state;
+    vanish_under_way(2);
+}
+
+static void a_unit_that_asks_too_much_is_told_so_and_stops_nobody(void **state)
+{
+    struct bench *bench = bench_new();
+    char name[240], padding[200];
+
+    (void)state;
+    memset(padding, 'x', sizeof(padding) - 1);
+    padding[sizeof(padding) - 1] = '\0';
+    bench_fleet(bench, 1);
+    for (int i = 0; i < 60; i++) {
+        snprintf(name, sizeof(name), "node%03d-%s", i, padding);
+        bench_node(bench, name, 40);
+    }
+    for (int i = 0; i < 2000; i++) {
+        snprintf(name, sizeof(name), "m%04d-%s", i, padding);
+        bench_pod(bench, name, 1, 1, bench_member_config(bench, "big", 2000));
+    }
+    bench_pod(bench, "small", 1, 1, NULL);
+    for (int i = 0; i < 6; i++) {
+        look(bench);
+        while (bench->ops.n > 0)
+            bench_step(bench, 0, BENCH_OK);
+    }
+    assert_int_equal(bench_allocated(bench), 1);
+    assert_true(tg_has_prefix(bench_told(bench, "gang/ns/big"), "TooLarge: "));
+    bench_free(bench);
+}
+
+static void failures_in_a_row_wait_longer_each_time(void **state)
+{
+    struct bench *bench = bench_new();
+    struct tg_unit_state *unit;
+    int64_t last = 0;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_pod(bench, "p", 1, 1, NULL);
+    for (int i = 0; i < 5; i++) {
+        look(bench);
+        assert_int_equal(bench->ops.n, 1);
+        bench_step(bench, 0, BENCH_CONFLICT);
+        look(bench);
+        unit = tg_controller_state(&bench->controller, "claim/ns/p-0");
+        assert_true(unit->not_before - bench->clock.monotonic_now > last);
+        last = unit->not_before - bench->clock.monotonic_now;
+        tg_fake_clock_advance(&bench->clock, last);
+    }
+    bench_settle(bench, 0);
+    assert_int_equal(bench_bound(bench), 1);
+    bench_free(bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_stay_taken_when_the_pod_of_a_claim_goes_under_its_writes),
+        cmocka_unit_test(devices_stay_taken_when_a_pod_with_two_claims_goes_under_its_writes),
+        cmocka_unit_test(a_unit_that_asks_too_much_is_told_so_and_stops_nobody),
+        cmocka_unit_test(failures_in_a_row_wait_longer_each_time),
+    };
+
+    return cmocka_run_group_tests_name("pass", tests, NULL, NULL);
+}
