@@ -166,6 +166,23 @@ static void a_gang_whose_plan_was_torn_out_starts_anew(void **state)
     bench_free(bench);
 }
 
+static void a_gang_of_which_somebody_else_cleared_a_claim_is_planned_anew(void **state)
+{
+    struct bench *bench = gang_of_three(2);
+
+    (void)state;
+    while (bench_ours(bench) < 3)
+        assert_true(bench_run(bench, 1));
+    assert_int_equal(bench->ops.n, 0);
+    tg_cluster_deliver(bench->cluster);
+    tg_cluster_change(bench->cluster, TG_VIEW_CLAIM, NS, "g-1-0",
+                      "{'status':{'allocation':null,'reservedFor':null}}");
+    bench_settle(bench, MINUTE);
+    assert_course(bench, "Releasing; clear g-0-0; clear g-2-0; Waiting -plan; Committing +plan");
+    assert_int_equal(bench_bound(bench), 3);
+    bench_free(bench);
+}
+
 static void a_plan_that_cannot_be_replayed_is_rolled_back(void **state)
 {
     struct bench *bench = gang_of_three(2);
@@ -434,6 +451,7 @@ int main(void)
         cmocka_unit_test(a_member_with_a_foreign_gate_does_not_count_yet),
         cmocka_unit_test(allocations_whose_gang_is_gone_are_taken_back_while_their_pods_are_gated),
         cmocka_unit_test(a_gang_whose_plan_was_torn_out_starts_anew),
+        cmocka_unit_test(a_gang_of_which_somebody_else_cleared_a_claim_is_planned_anew),
         cmocka_unit_test(a_plan_that_cannot_be_replayed_is_rolled_back),
         cmocka_unit_test(a_pods_annotation_that_cannot_be_read_is_rolled_back),
         cmocka_unit_test(an_annotation_that_names_devices_of_others_is_not_followed),
