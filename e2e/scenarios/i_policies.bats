@@ -33,12 +33,15 @@ rules:
 - {apiGroups: [resource.k8s.io], resources: [resourceclaims, resourceclaimtemplates, resourceslices], verbs: ["*"]}
 - {apiGroups: [resource.k8s.io], resources: [resourceclaims/status, resourceclaims/binding], verbs: [get, update, patch]}
 - {apiGroups: [""], resources: [pods], verbs: ["*"]}
+- {apiGroups: [""], resources: [pods/status], verbs: [get, update, patch]}
+- {apiGroups: [""], resources: [pods/binding], verbs: [create]}
+- {apiGroups: [tangram.dev], resources: [gangs], verbs: [get, update, patch]}
 ---
-# kubectl reads a subresource before it patches it; our accounts and the claim controller never do.
+# kubectl reads what it changes, before or after; our accounts and the claim controller do not.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: $NAMESPACE-reader}
-rules: [{apiGroups: [resource.k8s.io], resources: [resourceclaims/status], verbs: [get]}]
+rules: [{apiGroups: [resource.k8s.io], resources: [resourceclaims/status, resourceslices], verbs: [get]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -46,6 +49,7 @@ metadata: {name: $NAMESPACE-reader}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: $NAMESPACE-reader}
 subjects:
 - {kind: ServiceAccount, namespace: tangram-system, name: tangram-controller}
+- {kind: ServiceAccount, namespace: tangram-system, name: tangram-kubelet-plugin}
 - {kind: ServiceAccount, namespace: kube-system, name: resource-claim-controller}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
@@ -407,6 +411,88 @@ REMOVE='[{"op": "remove", "path": "/spec/schedulingGates"}]'
     remove b "${CONTROLLER[@]}"
     remove c
     [[ -z $(gates a) && -z $(gates b) && -z $(gates c) ]]
+}
+
+# bats test_tags=core
+@test "(i) the records on a pod are set by the controller alone, and removed by who may act in its place" {
+    local name annotation gate='schedulingGates: [{name: example.com/mine}]'
+    # bare NAME [ANNOTATION]: a pod that nobody schedules.
+    bare() {
+        cat <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, annotations: {${2:-example.com/other: none}}}
+spec: {$gate, containers: [{name: main, image: $IMAGE}]}
+YAML
+    }
+    create() { bare "${@:1:2}" | kn create -f - "${@:3}"; }
+    annotate() { kn annotate --overwrite pod "$1" "$2" "${@:3}"; }
+    # patch_status, bind POD ANNOTATION IDENTITY...
+    patch_status() { kn patch pod "$1" --subresource=status --type=merge -p "{\"metadata\": {\"annotations\": {\"$2\": \"x\"}}}" "${@:3}"; }
+    bind() {
+        k create --raw "/api/v1/namespaces/$NAMESPACE/pods/$1/binding" -f - "${@:3}" <<YAML
+{"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "$1", "annotations": {"$2": "x"}},
+ "target": {"apiVersion": "v1", "kind": "Node", "name": "nowhere"}}
+YAML
+    }
+    create kept
+    for annotation in tangram.dev/plan tangram.dev/epoch; do
+        for name in USER SCHEDULER ADMIN; do
+            local -n identity=$name
+            may "${identity[@]}" -- create pods
+            may "${identity[@]}" -- patch pods
+            may "${identity[@]}" -- patch pods status
+            may "${identity[@]}" -- create pods binding
+            refused tangram-records "may not set the annotation $annotation" \
+                create new "$annotation: x" "${identity[@]}"
+            refused tangram-records "may not set the annotation $annotation" annotate kept "$annotation=x" "${identity[@]}"
+            refused tangram-records "may not set the annotation $annotation" patch_status kept "$annotation" "${identity[@]}"
+            refused tangram-records "may not set the annotation $annotation" bind kept "$annotation" "${identity[@]}"
+        done
+        annotate kept "$annotation=x" "${CONTROLLER[@]}"
+        for name in USER SCHEDULER; do
+            local -n identity=$name
+            refused tangram-records "may not set the annotation $annotation" annotate kept "$annotation=y" "${identity[@]}"
+            refused tangram-records "may not remove the annotation $annotation" annotate kept "$annotation-" "${identity[@]}"
+            # Everything else about the pod is theirs, also while the record stands.
+            create "other-${annotation#*/}-${name,,}" '' "${identity[@]}"
+            annotate kept example.com/other="$annotation-$name" "${identity[@]}"
+            patch_status kept example.com/mine "${identity[@]}"
+        done
+        annotate kept "$annotation-"
+        annotate kept "$annotation=x" "${CONTROLLER[@]}"
+        annotate kept "$annotation-" "${CONTROLLER[@]}"
+    done
+
+    annotate kept tangram.dev/plan=x "${CONTROLLER[@]}"
+    kn create role release --verb=release --resource=gangs.tangram.dev
+    kn create rolebinding release --role=release --user=alice
+    tg_wait_until 10 annotate kept tangram.dev/plan- "${USER[@]}"
+    refused tangram-records 'may not set the annotation' annotate kept tangram.dev/plan=x "${USER[@]}"
+}
+
+# bats test_tags=core
+@test "(i) a Gang with a plan keeps its finalizer until the controller, or who may act in its place, removes it" {
+    # Half a gang: the controller leaves its metadata alone.
+    { template half 1 "$RTX" 'gang: half, size: 2'; pod one half; } | kn create -f -
+    kn wait --for=create gang/half --timeout=30s
+    # finalizers JSON IDENTITY...
+    finalizers() { kn patch gang half --type=merge -p "{\"metadata\": {\"finalizers\": $1}}" "${@:2}"; }
+    may "${USER[@]}" -- patch gangs.tangram.dev
+    finalizers '["tangram.dev/plan", "example.com/mine"]'
+    refused tangram-gang-finalizer 'may not remove the finalizer tangram.dev/plan' finalizers '[]' "${USER[@]}"
+    refused tangram-gang-finalizer 'may not remove' finalizers '["example.com/mine"]' "${USER[@]}"
+    finalizers '["tangram.dev/plan"]' "${USER[@]}"
+    finalizers '["tangram.dev/plan", "example.com/mine"]' "${USER[@]}"
+    kn label gang half a=b "${USER[@]}"
+    finalizers '["example.com/mine"]' "${CONTROLLER[@]}"
+    finalizers '["tangram.dev/plan"]'
+    finalizers '[]'
+
+    finalizers '["tangram.dev/plan"]'
+    kn create role release --verb=release --resource=gangs.tangram.dev
+    kn create rolebinding release --role=release --user=alice
+    tg_wait_until 10 finalizers '[]' "${USER[@]}"
 }
 
 # bats test_tags=core
