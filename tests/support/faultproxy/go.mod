@@ -1,0 +1,3 @@
+module tangram.dev/tests/support/faultproxy
+
+go 1.25
