@@ -163,6 +163,16 @@ static void finalizer_and_epoch_are_written_first_unless_they_stand(void **state
                      0);
     assert_false(s.one.decision.writes[0].metadata_done);
     assert_string_equal(s.one.decision.writes[0].epoch, "7");
+    /* One of the two is not enough: without the finalizer nobody ever clears the allocation. */
+    tg_cluster_change(s.bench->cluster, TG_VIEW_CLAIM, NS, "p-0-0",
+                      "{'metadata':{'annotations':{'" TG_ANNOTATION_EPOCH "':'7'}}}");
+    one_done(&s.one);
+    one_look(&s.one, s.bench);
+    one_unit(&s.one, "gang/ns/p");
+    assert_int_equal(tg_write_allocate(&s.one.deciding, s.plan, member, &member->claims.items[0],
+                                       one_claim(&s.one, "p-0-0")),
+                     0);
+    assert_false(s.one.decision.writes[0].metadata_done);
     tg_cluster_change(s.bench->cluster, TG_VIEW_CLAIM, NS, "p-0-0",
                       "{'metadata':{'finalizers':['" TG_FINALIZER_CLAIM
                       "'],'annotations':{'" TG_ANNOTATION_EPOCH "':'7'}}}");
