@@ -11,7 +11,7 @@
  * allocated). Errors carry the JSON path ("spec.devices[3].name: expected a string, found a
  * number"). Limits: depth 64, max_items, arena budget; duplicate keys, bad UTF-8, half a surrogate
  * pair, NUL in strings and trailing bytes are refused. Unknown fields are skipped; inside them, and
- * inside what is kept as text (TG_FIELD_RAW), only the syntax counts and nesting may reach 10,000,
+ * inside what is kept as text (TG_FIELD_RAW), only the syntax counts and nesting may reach 10,100,
  * since an API server stores such parts as they were sent to it. */
 int tg_json_decode(const struct tg_type *type, const char *data, size_t n, void *target,
                    struct tg_arena *arena, struct tg_error *err);

@@ -23,7 +23,7 @@ struct tg_json_place {
 
 /* One pass over one whole document. TG_INVALID_ARGUMENT if it is not well-formed, if a key of its
  * outermost three levels is there twice, or if text in them is not UTF-8; deeper, anything that is
- * well-formed passes (nesting up to 10,000). */
+ * well-formed passes (nesting up to 10,100). */
 int tg_json_probe(const char *data, size_t n, const struct tg_json_place *places, size_t count,
                   struct tg_error *err);
 
