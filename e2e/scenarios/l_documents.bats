@@ -97,7 +97,7 @@ follow() {
     FAKES=yes
     "$TG_CLUSTER_SCRIPTS/fake-nodes" "$TG_DIR" --count 4 --label example.com/rack=rack-9
     "$TG_CLUSTER_SCRIPTS/fake-slices" "$TG_DIR" fake-{1..4} --devices 8 --account "$TG_NAMESPACE/$TG_PLUGIN_ACCOUNT"
-    kn wait --for=jsonpath='{.status.phase}'=Allocated gang/llama-70b --timeout=60s
+    kn wait --for=condition=Running gang/llama-70b --timeout=60s
     kn wait --for=condition=PodScheduled pods --selector=job-name=llama --timeout=60s
     [[ $(kn get pods --selector=job-name=llama -o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sort | xargs) == \
         'fake-1 fake-2 fake-3 fake-4' ]]
