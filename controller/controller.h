@@ -25,6 +25,7 @@ struct tg_unit_state {
     char *pending;         /* plan whose first writes are on their way: its devices count as busy */
     int64_t stalled_since; /* monotonic, 0: does not stall */
     int64_t passing_since; /* monotonic, 0: is in no passing state */
+    int64_t unbound_since; /* monotonic, 0: every released member is bound */
     int64_t empty_since;   /* monotonic, 0: has live members */
     bool disturbed;        /* somebody else cleared an allocation of its open plan */
     uint64_t said_to;      /* hash of the members that were told */

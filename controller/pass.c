@@ -337,7 +337,10 @@ static int decide(struct pass *pass, struct candidate *c, struct tg_commit_input
         return r;
     input->stall_over = over(pass, decision->stalled, &c->state->stalled_since, delays->stall);
     input->linger_over = over(pass, decision->abandoned, &c->state->empty_since, delays->linger);
-    if (input->stall_over || input->linger_over)
+    input->bind_over = over(
+        pass, decision->unbound, &c->state->unbound_since,
+        c->unit->gang == NULL ? delays->bind : tg_gang_bind_timeout(c->unit->gang, delays->bind));
+    if (input->stall_over || input->linger_over || input->bind_over)
         return tg_commit_decide(input, pass->scratch, decision, &pass->err);
     return 0;
 }

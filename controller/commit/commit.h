@@ -49,8 +49,9 @@ struct tg_decision {
     bool passing;                          /* mostly over within a moment: told only if it lasts */
     const struct tg_resource_claim *about; /* the claim that the text is about, or NULL */
     const char *phase;                     /* gangs: TG_PHASE_* */
-    bool stalled;   /* the plan waits for a node or device to come back; tell `stall_over` when the
-                       delay has passed */
+    bool stalled; /* the plan waits for a node or device to come back; tell `stall_over` when the
+                     delay has passed */
+    bool unbound; /* a released member is not bound yet; tell `bind_over` when that took too long */
     bool abandoned; /* an auto Gang without live members; deleted when `linger_over` */
     /* TG_DECIDE_PLACE: the members to place (indexes into unit->members). */
     size_t *chosen;
@@ -70,6 +71,7 @@ struct tg_commit_input {
     bool disturbed; /* somebody else cleared an allocation of the open plan */
     bool stall_over;
     bool linger_over;
+    bool bind_over;
 };
 
 /* Errors: only exhaustion of the arena. */

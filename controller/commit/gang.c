@@ -18,6 +18,7 @@ struct progress {
     size_t open, written, foreign, gone; /* claims of members that are neither finished nor lost */
     bool shrunk;                         /* the plan lists no claims any more */
     const char *lost_pod, *bad_claim;
+    const struct tg_pod *unbound; /* the first that was released and is not bound yet */
 };
 
 /* A released member of a plan that lists its claims no more, while the scheduler still needs them.
@@ -55,6 +56,8 @@ static void count_member(const struct tg_deciding *d, const struct tg_plan_membe
     p->alive++;
     p->gated += state.gated;
     p->bound += state.bound;
+    if (!state.gated && !state.bound && p->unbound == NULL)
+        p->unbound = state.pod;
     if (member->claims.n == 0 && !state.gated && !state.bound)
         count_claims_of_released(d, state.pod, p);
     for (size_t i = 0; i < member->claims.n; i++) {
@@ -245,6 +248,23 @@ static int decide_degraded(struct tg_deciding *d, const struct progress *p)
                           p->bad_claim);
 }
 
+/* A pinned pod waits for ever when a stranger took its room. */
+static int decide_unbound(struct tg_deciding *d, const struct tg_pod *pod)
+{
+    const struct tg_condition *scheduled =
+        pod->status == NULL ? NULL
+                            : tg_condition_find(pod->status->conditions.items,
+                                                pod->status->conditions.n, "PodScheduled");
+
+    d->out->warning = true;
+    d->out->unbound = true;
+    return tg_decide_wait(d, TG_PHASE_DEGRADED, "MemberNotBound",
+                          "pod %s was released to its node, but is not bound: %s",
+                          pod->metadata->name,
+                          scheduled == NULL ? "the scheduler says nothing about it"
+                                            : tg_or(scheduled->message, "no reason is given"));
+}
+
 static int close_plan(struct tg_deciding *d, const struct progress *p)
 {
     bool completed = p->finished > 0;
@@ -287,6 +307,9 @@ static int decide_after(struct tg_deciding *d, const struct tg_plan *plan, const
         return tg_write_gang_finalizer(d, false);
     if (hurt || p->lost > 0)
         return decide_degraded(d, p);
+    if (p->unbound != NULL && d->in->bind_over)
+        return decide_unbound(d, p->unbound);
+    d->out->unbound = p->unbound != NULL;
     d->out->kind = TG_DECIDE_WAIT;
     d->out->phase = phase;
     d->out->reason = phase;

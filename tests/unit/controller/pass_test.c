@@ -108,12 +108,32 @@ static void failures_in_a_row_wait_longer_each_time(void **state)
     bench_free(bench);
 }
 
+static void a_released_member_that_nobody_binds_is_reported_and_forgiven(void **state)
+{
+    struct bench *bench = bench_new();
+
+    (void)state;
+    bench_fleet(bench, 2);
+    bench_gang(bench, "g", 2, 2);
+    bench->no_scheduler = true;
+    bench_settle(bench, 10 * TG_SECOND);
+    assert_string_equal(bench_phase(bench, "g"), "Allocated");
+    bench_settle(bench, 120 * TG_SECOND);
+    assert_string_equal(bench_phase(bench, "g"), "Degraded");
+    assert_true(tg_has_prefix(bench_told(bench, "gang/ns/g"), "MemberNotBound: pod g-0 "));
+    bench->no_scheduler = false;
+    bench_settle(bench, 0);
+    assert_string_equal(bench_phase(bench, "g"), "Running");
+    bench_free(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_stay_taken_when_the_pod_of_a_claim_goes_under_its_writes),
         cmocka_unit_test(devices_stay_taken_when_a_pod_with_two_claims_goes_under_its_writes),
         cmocka_unit_test(a_unit_that_asks_too_much_is_told_so_and_stops_nobody),
+        cmocka_unit_test(a_released_member_that_nobody_binds_is_reported_and_forgiven),
         cmocka_unit_test(failures_in_a_row_wait_longer_each_time),
     };
 
