@@ -40,6 +40,8 @@ static bool cannot_start(const struct tg_view *view, const struct tg_pod *pod)
 {
     if (tg_pod_has_gate(pod, TG_GATE))
         return true;
+    if (pod->spec == NULL)
+        return false; /* could not be read: it may have started long ago */
     for (size_t i = 0; pod->spec->node_name == NULL && i < pod->spec->resource_claims.n; i++) {
         const struct tg_resource_claim *claim =
             tg_view_claim(view, pod->metadata->namespace_,

@@ -94,7 +94,8 @@ struct sighting {
     struct tg_unit_member member;
     const struct tg_resource_claim **all; /* claims that exist, managed or not */
     size_t n_all;
-    bool missing; /* an entry has no claim yet */
+    bool missing;                               /* an entry has no claim yet */
+    const struct tg_resource_claim *unreadable; /* one of them, or NULL */
     struct tg_unit_problem problem;
 };
 
@@ -132,6 +133,9 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
         return 0;
     }
     s->all[s->n_all++] = claim;
+    if (!tg_claim_allocated(claim) &&
+        tg_view_unreadable(g->view, TG_VIEW_CLAIM, claim->metadata) != NULL)
+        s->unreadable = claim;
     if (tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n,
                        g->instance, claim, &managed, &why) < 0 &&
         managed && note_error(g, &s->problem, &why, claim) < 0)
@@ -163,7 +167,15 @@ static int see_pod(struct gathering *g, const struct tg_pod *pod, struct sightin
         if (r < 0)
             return r;
     }
-    if (s->missing)
+    if (tg_view_unreadable(g->view, TG_VIEW_POD, pod->metadata) != NULL)
+        s->member.wait = "it cannot be read: see its events";
+    else if (s->unreadable != NULL) {
+        s->member.wait =
+            tg_arena_printf(g->arena, "its claim %s cannot be read: see the claim's events",
+                            s->unreadable->metadata->name);
+        if (s->member.wait == NULL)
+            return out_of_memory(g);
+    } else if (s->missing)
         s->member.wait = "its claims are not created yet";
     else if (pod->spec->scheduling_gates.n > (s->member.gated ? 1 : 0))
         s->member.wait = "another scheduling gate than tangram.dev/gang is still on it";
@@ -354,6 +366,13 @@ static int unit_compare(const void *a, const void *b)
     return r != 0 ? r : tg_strcmp(x->key, y->key);
 }
 
+/* Of such a Gang not even the plan is known: its members and claims are left as they are. */
+static bool never_read(const struct gathering *g, const struct tg_gang *gang)
+{
+    return gang != NULL && gang->spec == NULL &&
+           tg_view_unreadable(g->view, TG_VIEW_GANG, gang->metadata) != NULL;
+}
+
 static int finish(struct gathering *g, struct tg_units *ret)
 {
     struct tg_unit *units =
@@ -364,9 +383,12 @@ static int finish(struct gathering *g, struct tg_units *ret)
         return out_of_memory(g);
     for (struct tg_map_entry *e = tg_map_first(g->builders); e != NULL; e = tg_map_next(e)) {
         struct builder *builder = tg_map_value(e);
-        struct tg_unit *unit = &units[n++];
+        struct tg_unit *unit = &units[n];
         struct tg_unit_member *members;
 
+        if (never_read(g, builder->unit.gang))
+            continue;
+        n++;
         if (builder->members.n > 0)
             qsort(builder->members.items, builder->members.n, sizeof(*members), member_compare);
         members = tg_arena_alloc_array(g->arena, builder->members.n, sizeof(*members));

@@ -10,14 +10,17 @@
 void tg_view_init(struct tg_view *view)
 {
     *view = (struct tg_view){0};
-    for (size_t i = 0; i < TG_VIEW_KINDS; i++)
+    for (size_t i = 0; i < TG_VIEW_KINDS; i++) {
         view->by_key[i] = tg_map_new(NULL);
+        view->unreadable[i] = tg_map_new(NULL);
+    }
 }
 
 void tg_view_done(struct tg_view *view)
 {
     for (size_t i = 0; i < TG_VIEW_KINDS; i++) {
         tg_map_free(view->by_key[i]);
+        tg_map_free(view->unreadable[i]);
         TG_VEC_DONE(&view->lists[i]);
     }
 }
@@ -37,6 +40,26 @@ void tg_view_add(struct tg_view *view, enum tg_view_kind kind, const void *objec
     /* The map hands out what it was given; nobody writes through it. */
     tg_map_set(view->by_key[kind], key_of(key, meta->namespace_, meta->name),
                (void *)(uintptr_t)object);
+}
+
+void tg_view_add_unreadable(struct tg_view *view, enum tg_view_kind kind, const void *object,
+                            const char *why)
+{
+    const struct tg_object_meta *meta = ((const struct tg_object *)object)->metadata;
+    char key[KEY_MAX];
+
+    tg_map_set(view->unreadable[kind], key_of(key, meta->namespace_, meta->name),
+               (void *)(uintptr_t)why);
+}
+
+const char *tg_view_unreadable(const struct tg_view *view, enum tg_view_kind kind,
+                               const struct tg_object_meta *meta)
+{
+    char key[KEY_MAX];
+
+    if (tg_map_count(view->unreadable[kind]) == 0)
+        return NULL;
+    return tg_map_get(view->unreadable[kind], key_of(key, meta->namespace_, meta->name));
 }
 
 const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_,

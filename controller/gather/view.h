@@ -34,12 +34,20 @@ struct tg_view_list {
 struct tg_view {
     struct tg_view_list lists[TG_VIEW_KINDS];
     struct tg_map *by_key[TG_VIEW_KINDS];
+    struct tg_map *unreadable[TG_VIEW_KINDS]; /* by the same key: why */
 };
 
 void tg_view_init(struct tg_view *view);
 void tg_view_done(struct tg_view *view);
 /* object begins with struct tg_object and has a name. */
 void tg_view_add(struct tg_view *view, enum tg_view_kind kind, const void *object);
+/* The server has a version of it that cannot be read; object (already added) is what is known:
+ * an earlier version, or little more than its name. why outlives the view. */
+void tg_view_add_unreadable(struct tg_view *view, enum tg_view_kind kind, const void *object,
+                            const char *why);
+/* Why the newest version of the object cannot be read; NULL if it can. */
+const char *tg_view_unreadable(const struct tg_view *view, enum tg_view_kind kind,
+                               const struct tg_object_meta *meta);
 /* namespace_ NULL for cluster scope; NULL if absent. */
 const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_,
                         const char *name);

@@ -83,6 +83,96 @@ static void a_pod_whose_claims_are_not_there_yet_waits(void **state)
     bench_free(bench);
 }
 
+/* Gathers again, with one object known as unreadable. */
+static void look_unreadable(struct one *one, enum tg_view_kind kind, const void *object)
+{
+    tg_view_add_unreadable(&one->view, kind, object, "because");
+    assert_int_equal(tg_gather(&one->view, "default", one->bench->arena, &one->units, &one->err),
+                     0);
+}
+
+static void a_pod_that_cannot_be_read_or_whose_claim_cannot_waits(void **state)
+{
+    struct bench *bench = bench_new();
+    struct one one;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_pod(bench, "p", 2, 1, NULL);
+    bench_pod(bench, "q", 1, 1, NULL);
+    one_look(&one, bench);
+    assert_null(one_unit(&one, "pod/ns/p")->members[0].wait);
+    look_unreadable(&one, TG_VIEW_CLAIM, one_claim(&one, "p-1"));
+    assert_string_equal(one_unit(&one, "pod/ns/p")->members[0].wait,
+                        "its claim p-1 cannot be read: see the claim's events");
+    assert_null(one_unit(&one, "claim/ns/q-0")->members[0].wait);
+    look_unreadable(&one, TG_VIEW_POD, one_pod(&one, "q"));
+    assert_non_null(strstr(one_unit(&one, "claim/ns/q-0")->members[0].wait, "cannot be read"));
+    one_done(&one);
+    bench_free(bench);
+}
+
+/* Members may have joined by label: of what the claim asks for nothing is known. */
+static void a_member_of_which_a_claim_was_never_read_does_not_count_as_present(void **state)
+{
+    struct bench *bench = bench_new();
+    struct tg_resource_claim unread = {0};
+    struct one one;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_pod(bench, "p", 1, 1, NULL);
+    tg_cluster_change(bench->cluster, TG_VIEW_POD, NS, "p",
+                      "{'metadata':{'labels':{'" TG_LABEL_GANG "':'g'}}}");
+    one_look(&one, bench);
+    assert_null(one_unit(&one, "gang/ns/g")->members[0].wait);
+    unread.metadata = one_claim(&one, "p-0")->metadata;
+    tg_view_add(&one.view, TG_VIEW_CLAIM, &unread);
+    look_unreadable(&one, TG_VIEW_CLAIM, &unread);
+    assert_non_null(strstr(one_unit(&one, "gang/ns/g")->members[0].wait, "p-0 cannot be read"));
+    one_done(&one);
+    bench_free(bench);
+}
+
+static void what_is_allocated_goes_on_although_its_claim_cannot_be_read(void **state)
+{
+    struct bench *bench = bench_new();
+    struct one one;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_pod(bench, "p", 1, 1, NULL);
+    while (bench_allocated(bench) == 0)
+        assert_true(bench_run(bench, 1));
+    one_look(&one, bench);
+    look_unreadable(&one, TG_VIEW_CLAIM, one_claim(&one, "p-0"));
+    assert_null(one_unit(&one, "claim/ns/p-0")->members[0].wait);
+    one_done(&one);
+    bench_free(bench);
+}
+
+static void nothing_is_decided_about_a_gang_that_was_never_read(void **state)
+{
+    struct bench *bench = bench_new();
+    struct tg_object_meta meta = {
+        .namespace_ = NS, .name = "g", .uid = "u-g", .resource_version = "1"};
+    struct tg_gang unread = {.metadata = &meta};
+    struct one one;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_gang(bench, "g", 2, 2);
+    bench_pod(bench, "p", 1, 1, NULL);
+    one_look(&one, bench);
+    one_unit(&one, "gang/ns/g");
+    tg_view_add(&one.view, TG_VIEW_GANG, &unread);
+    look_unreadable(&one, TG_VIEW_GANG, &unread);
+    assert_int_equal(one.units.n, 1);
+    assert_string_equal(one.units.items[0].key, "claim/ns/p-0");
+    one_done(&one);
+    bench_free(bench);
+}
+
 static void a_foreign_gate_makes_a_member_wait_with_ours_or_without(void **state)
 {
     struct bench *bench = bench_new();
@@ -294,6 +384,10 @@ int main(void)
         cmocka_unit_test(members_of_a_gang_make_one_unit_oldest_first),
         cmocka_unit_test(units_come_by_priority_then_age_then_name),
         cmocka_unit_test(a_pod_whose_claims_are_not_there_yet_waits),
+        cmocka_unit_test(a_pod_that_cannot_be_read_or_whose_claim_cannot_waits),
+        cmocka_unit_test(a_member_of_which_a_claim_was_never_read_does_not_count_as_present),
+        cmocka_unit_test(what_is_allocated_goes_on_although_its_claim_cannot_be_read),
+        cmocka_unit_test(nothing_is_decided_about_a_gang_that_was_never_read),
         cmocka_unit_test(a_foreign_gate_makes_a_member_wait_with_ours_or_without),
         cmocka_unit_test(a_template_claim_of_another_owner_is_not_the_pods),
         cmocka_unit_test(classes_that_are_not_ours_are_not_our_business),

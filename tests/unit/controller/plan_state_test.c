@@ -180,6 +180,7 @@ static void a_device_that_another_holds_breaks_the_plan(void **state)
 
 static void only_what_cannot_have_started_may_be_taken_back(void **state)
 {
+    struct tg_pod unread = {0};
     struct setting s;
 
     (void)state;
@@ -188,6 +189,10 @@ static void only_what_cannot_have_started_may_be_taken_back(void **state)
     look_again(&s);
     assert_int_equal(bench_allocated(s.bench), 2);
     assert_true(tg_claim_before_gate(&s.one.view, one_claim(&s.one, "p-0")));
+    /* A pod that could not be read may have started. */
+    unread.metadata = one_pod(&s.one, "p")->metadata;
+    tg_view_add(&s.one.view, TG_VIEW_POD, &unread);
+    assert_false(tg_claim_before_gate(&s.one.view, one_claim(&s.one, "p-0")));
     tg_cluster_change(s.bench->cluster, TG_VIEW_POD, NS, "p", "{'spec':{'schedulingGates':null}}");
     look_again(&s);
     assert_false(tg_claim_before_gate(&s.one.view, one_claim(&s.one, "p-0")));
