@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
+#include "api/runtime/base/mem.h"
 #include "api/tangram/kinds.h"
 #include "controller/controller.h"
 
@@ -8,15 +10,16 @@
 static const struct watched {
     const struct tg_kind *kind;
     bool optional;
+    const struct tg_type *const *salvage; /* as in tg_informer_config */
 } watched[TG_VIEW_KINDS] = {
-    [TG_VIEW_POD] = {&tg_kind_pod, false},
-    [TG_VIEW_NODE] = {&tg_kind_node, false},
-    [TG_VIEW_NAMESPACE] = {&tg_kind_namespace, false},
-    [TG_VIEW_CLAIM] = {&tg_kind_resource_claim, false},
-    [TG_VIEW_SLICE] = {&tg_kind_resource_slice, false},
-    [TG_VIEW_CLASS] = {&tg_kind_device_class, false},
-    [TG_VIEW_TAINT_RULE] = {&tg_kind_device_taint_rule, true},
-    [TG_VIEW_GANG] = {&tg_kind_gang, false},
+    [TG_VIEW_POD] = {&tg_kind_pod, false, tg_pod_salvage},
+    [TG_VIEW_NODE] = {&tg_kind_node, false, NULL},
+    [TG_VIEW_NAMESPACE] = {&tg_kind_namespace, false, NULL},
+    [TG_VIEW_CLAIM] = {&tg_kind_resource_claim, false, tg_resource_claim_salvage},
+    [TG_VIEW_SLICE] = {&tg_kind_resource_slice, false, NULL},
+    [TG_VIEW_CLASS] = {&tg_kind_device_class, false, NULL},
+    [TG_VIEW_TAINT_RULE] = {&tg_kind_device_taint_rule, true, NULL},
+    [TG_VIEW_GANG] = {&tg_kind_gang, false, NULL},
 };
 
 static void on_change(void *data, struct tg_informer *informer, const struct tg_stored *before,
@@ -39,10 +42,22 @@ static void on_synced(void *data, struct tg_informer *informer)
     tg_controller_kick(controller);
 }
 
-static void on_error(void *data, struct tg_informer *informer, const struct tg_error *err)
+/* An object that cannot be read is shown to those who can mend it. It is never taken for absent: a
+ * claim that holds devices goes on holding them. */
+static void on_error(void *data, struct tg_informer *informer, const struct tg_object_meta *about,
+                     const struct tg_error *err)
 {
-    (void)data;
-    TG_ERR(err, "Cannot read from the API server", TG_S("kind", tg_informer_kind(informer)->kind));
+    struct tg_controller *controller = data;
+    const struct tg_kind *kind = tg_informer_kind(informer);
+    TG_AUTOFREE char *text = NULL;
+
+    TG_ERR(err, "Cannot read from the API server", TG_S("kind", kind->kind));
+    if (about == NULL)
+        return;
+    text = tg_xasprintf("%s. Tangram goes by what it last read of it, keeps its devices taken and "
+                        "decides nothing new about it until this is mended.",
+                        err->message);
+    tg_events_record(controller->events, kind, about, "Warning", "Unreadable", text);
 }
 
 static void start(struct tg_controller *controller, enum tg_view_kind kind)
@@ -52,6 +67,7 @@ static void start(struct tg_controller *controller, enum tg_view_kind kind)
     controller->informers[kind] = tg_informer_new(
         controller->client, &(struct tg_informer_config){.kind = watched[kind].kind,
                                                          .watch_timeout = delays->watch,
+                                                         .salvage = watched[kind].salvage,
                                                          .on_change = on_change,
                                                          .on_synced = on_synced,
                                                          .on_error = on_error,
@@ -119,6 +135,8 @@ static bool add(void *data, const struct tg_stored *stored)
     struct filling *filling = data;
 
     tg_view_add(filling->view, filling->kind, stored->object);
+    if (stored->stale != NULL)
+        tg_view_add_unreadable(filling->view, filling->kind, stored->object, stored->stale);
     return true;
 }
 

@@ -77,9 +77,12 @@ static void tell(struct tg_node_watch *watch, const struct tg_node *node)
 static void on_change(void *data, struct tg_informer *informer, const struct tg_stored *before,
                       const struct tg_stored *after)
 {
+    /* Of a Node that was never read it is not known what it offers: nothing is published. */
+    bool unknown = after == NULL || (after->stale != NULL && after->base == NULL);
+
     (void)informer;
     (void)before;
-    tell(data, after == NULL ? NULL : (const struct tg_node *)(const void *)after->object);
+    tell(data, unknown ? NULL : (const struct tg_node *)(const void *)after->object);
 }
 
 static void on_synced(void *data, struct tg_informer *informer)
@@ -90,10 +93,12 @@ static void on_synced(void *data, struct tg_informer *informer)
         tell(watch, NULL);
 }
 
-static void on_error(void *data, struct tg_informer *informer, const struct tg_error *err)
+static void on_error(void *data, struct tg_informer *informer, const struct tg_object_meta *about,
+                     const struct tg_error *err)
 {
     (void)data;
     (void)informer;
+    (void)about; /* the error names it */
     TG_ERR(err, "Cannot watch the Node, trying on");
 }
 

@@ -45,10 +45,12 @@ static void on_synced(void *data, struct tg_informer *informer)
     api->changed(api->data);
 }
 
-static void on_error(void *data, struct tg_informer *informer, const struct tg_error *err)
+static void on_error(void *data, struct tg_informer *informer, const struct tg_object_meta *about,
+                     const struct tg_error *err)
 {
     (void)data;
     (void)informer;
+    (void)about; /* the error names it */
     TG_ERR(err, "Cannot watch slices, trying on");
 }
 

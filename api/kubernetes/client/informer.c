@@ -29,20 +29,45 @@ static const size_t trim_above = 1000;
 static void start_list(struct tg_informer *informer);
 static void start_watch(struct tg_informer *informer);
 
-static void report(struct tg_informer *informer, const struct tg_error *err)
+static void report(struct tg_informer *informer, const struct tg_object_meta *about,
+                   const struct tg_error *err)
 {
     TG_V(4, "List or watch failed", TG_S("kind", informer->config.kind->kind),
          TG_S("error", err->message));
     if (informer->config.on_error != NULL)
-        informer->config.on_error(informer->config.data, informer, err);
+        informer->config.on_error(informer->config.data, informer, about, err);
 }
 
-void tg_informer_report_object(struct tg_informer *informer, struct tg_error *err)
+void tg_informer_report_object(struct tg_informer *informer, const struct tg_object_meta *about,
+                               struct tg_error *err)
 {
     informer->counters.decode_errors++;
-    tg_error_wrap(err, "an object of kind %s cannot be read and counts as absent",
-                  informer->config.kind->kind);
-    report(informer, err);
+    if (about == NULL)
+        tg_error_wrap(err, "an object of kind %s cannot be read, not even its name",
+                      informer->config.kind->kind);
+    else
+        tg_error_wrap(err, "%s %s%s%s, resourceVersion %s, cannot be read",
+                      informer->config.kind->kind, tg_or(about->namespace_, ""),
+                      about->namespace_ == NULL ? "" : "/", about->name, about->resource_version);
+    report(informer, about, err);
+}
+
+struct tg_stored *tg_informer_read_object(struct tg_informer *informer, const char *json, size_t n)
+{
+    struct tg_store_identity identity;
+    struct tg_error why = TG_ERROR_INIT;
+    struct tg_error nameless = TG_ERROR_INIT;
+    struct tg_stored *stored = NULL;
+
+    if (tg_store_decode(&informer->store, json, n, &stored, &why) == 0)
+        return stored;
+    if (tg_store_identify(&informer->store, json, n, &identity, &nameless) != 0) {
+        tg_informer_report_object(informer, NULL, &why);
+        return NULL;
+    }
+    stored = tg_store_unreadable(&informer->store, json, n, &identity, why.message);
+    tg_informer_report_object(informer, &identity.meta, &why);
+    return stored;
 }
 
 static void on_retry(struct tg_timer *timer)
@@ -66,7 +91,7 @@ static void fail(struct tg_informer *informer, const struct tg_rest_response *re
 {
     int64_t delay = tg_backoff_next(&informer->backoff);
 
-    report(informer, err);
+    report(informer, NULL, err);
     if (err->http_status == 401 && tg_kube_client_renew_token(informer->client) &&
         !informer->token_renewed) {
         informer->token_renewed = true;
@@ -140,18 +165,16 @@ static void unref_value(void *value)
 static int on_item(void *data, const char *json, size_t n, struct tg_error *err)
 {
     struct tg_informer *informer = data;
-    struct tg_error error = TG_ERROR_INIT;
-    struct tg_stored *stored = NULL;
+    struct tg_stored *stored = tg_informer_read_object(informer, json, n);
     struct tg_stored *known;
 
     (void)err;
-    if (tg_store_decode(&informer->store, json, n, &stored, &error) != 0) {
-        tg_informer_report_object(informer, &error);
+    if (stored == NULL)
         return 0;
-    }
     /* Unchanged objects are not held twice while a list is in the making. */
     known = tg_map_get(informer->store.objects, stored->key);
-    if (known != NULL && tg_streq(known->object->metadata->uid, stored->object->metadata->uid) &&
+    if (known != NULL && known->stale == NULL && stored->stale == NULL &&
+        tg_streq(known->object->metadata->uid, stored->object->metadata->uid) &&
         tg_streq(known->object->metadata->resource_version,
                  stored->object->metadata->resource_version)) {
         tg_stored_unref(stored);
@@ -377,6 +400,7 @@ struct tg_informer *tg_informer_new(struct tg_kube_client *client,
     informer->error = TG_ERROR_INIT;
     tg_store_init(&informer->store, config->kind,
                   config->max_object > 0 ? config->max_object : MAX_OBJECT);
+    informer->store.salvage = config->salvage;
     informer->store.on_change = on_store_change;
     informer->store.data = informer;
     informer->retry.callback = on_retry;
@@ -436,11 +460,17 @@ void tg_informer_each(const struct tg_informer *informer,
 int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n,
                       struct tg_error *err)
 {
+    struct tg_error why = TG_ERROR_INIT;
+    struct tg_store_identity identity;
     struct tg_stored *stored = NULL;
-    int rc = tg_store_decode(&informer->store, json, n, &stored, err);
+    int rc = tg_store_decode(&informer->store, json, n, &stored, &why);
 
-    if (rc == 0)
+    if (rc != 0 && tg_store_identify(&informer->store, json, n, &identity, NULL) == 0)
+        stored = tg_store_unreadable(&informer->store, json, n, &identity, why.message);
+    if (stored != NULL)
         (void)tg_store_put_answer(&informer->store, stored);
+    if (rc != 0 && err != NULL)
+        *err = why;
     return rc;
 }
 

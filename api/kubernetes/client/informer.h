@@ -17,6 +17,12 @@ struct tg_stored {
         *object;      /* of kind->type; metadata, name, uid and resourceVersion are present */
     const char *key;  /* "namespace/name" or "name" */
     uint64_t version; /* resourceVersion as a number (0 if it is none) */
+    /* Why this version cannot be read; NULL if it can. Then object is the last one that could be,
+     * with its resourceVersion (so that no write on top of it succeeds), and with the parts over it
+     * that config.salvage could read. If none was ever read it is name, namespace, uid,
+     * resourceVersion, and those parts. */
+    const char *stale;
+    struct tg_stored *base; /* of a stale one: what its object shares memory with, or NULL */
     unsigned references;
     struct tg_arena *arena;
 };
@@ -33,14 +39,22 @@ struct tg_informer_config {
     size_t max_object;     /* bytes of JSON of one object; 0: 4 MiB */
     int64_t watch_timeout; /* what the server is asked for; 0: 5..10 min, drawn per watch */
     int64_t backoff;       /* the first delay after a failure, doubled up to 30 s; 0: 800 ms */
+    /* What must be known even of an object that does not decode as a whole: tables of the struct
+     * of kind->type, with fields of kind TG_FIELD_OBJECT, ended by NULL. The first that decodes is
+     * taken. NULL: none. */
+    const struct tg_type *const *salvage;
     /* before or after may be NULL (added, deleted). Called on the loop; the store already holds
-     * `after`. Objects that do not decode are reported by on_error, counted, and treated as absent.
-     */
+     * `after`. Objects that do not decode are counted, told by on_error, and are there all the
+     * same, marked stale. */
     void (*on_change)(void *data, struct tg_informer *informer, const struct tg_stored *before,
                       const struct tg_stored *after);
     void (*on_synced)(void *data,
                       struct tg_informer *informer); /* the first complete list is in the store */
-    void (*on_error)(void *data, struct tg_informer *informer, const struct tg_error *err);
+    /* about: the object that cannot be read (name, namespace, uid and resourceVersion of the
+     * version in question, nothing else); NULL if the error is not about one that could be named.
+     */
+    void (*on_error)(void *data, struct tg_informer *informer, const struct tg_object_meta *about,
+                     const struct tg_error *err);
     void *data;
 };
 
@@ -60,7 +74,8 @@ size_t tg_informer_count(const struct tg_informer *informer);
 void tg_informer_each(const struct tg_informer *informer,
                       bool (*visit)(void *data, const struct tg_stored *stored), void *data);
 /* The answer to a write of ours (the whole object as JSON): enters the store at once, as an event,
- * unless the store has a newer resourceVersion, or the object of that uid was deleted meanwhile. */
+ * unless the store has a newer resourceVersion, or the object of that uid was deleted meanwhile. If
+ * it does not decode, that is an error, and the store has it marked stale. */
 int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n,
                       struct tg_error *err);
 const struct tg_kind *tg_informer_kind(const struct tg_informer *informer);

@@ -42,7 +42,11 @@ struct tg_informer {
 };
 
 int tg_informer_on_watch_data(void *data, const char *bytes, size_t n);
-/* Counts and reports an object that does not decode; changes err. */
-void tg_informer_report_object(struct tg_informer *informer, struct tg_error *err);
+/* Counts and reports an object that does not decode; changes err. about: NULL if it has no name. */
+void tg_informer_report_object(struct tg_informer *informer, const struct tg_object_meta *about,
+                               struct tg_error *err);
+/* What the store is to hold of an object: as it was decoded, or reported and marked stale. NULL if
+ * it is reported and not even its name is known. */
+struct tg_stored *tg_informer_read_object(struct tg_informer *informer, const char *json, size_t n);
 
 #endif

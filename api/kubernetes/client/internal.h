@@ -39,9 +39,10 @@ enum { TG_STORE_KEY = 576 }; /* a namespace of 63, a name of 253, and room to be
 struct tg_store {
     const struct tg_kind *kind;
     size_t max_object;
-    struct tg_map *objects; /* key -> struct tg_stored, referenced */
-    uint64_t position;      /* everything up to this resourceVersion was seen */
-    uint64_t highest;       /* of any object that was seen, answers to our writes included */
+    const struct tg_type *const *salvage; /* as in tg_informer_config */
+    struct tg_map *objects;               /* key -> struct tg_stored, referenced */
+    uint64_t position;                    /* everything up to this resourceVersion was seen */
+    uint64_t highest; /* of any object that was seen, answers to our writes included */
     void (*on_change)(void *data, const struct tg_stored *before, const struct tg_stored *after);
     void *data;
 };
@@ -58,12 +59,22 @@ bool tg_store_put(struct tg_store *store, struct tg_stored *stored);
 bool tg_store_put_answer(struct tg_store *store, struct tg_stored *stored);
 /* False if it was not there, or is newer than the deletion. */
 bool tg_store_delete(struct tg_store *store, const char *key, uint64_t version);
-/* The object with this key cannot be understood any more: gone, whatever its version. */
-bool tg_store_drop(struct tg_store *store, const char *key);
 /* Makes the store equal to a complete list (key -> struct tg_stored) of that version, but for what
  * is known to be newer. highest_before: store->highest when the list was begun. */
 void tg_store_replace(struct tg_store *store, struct tg_map *list, uint64_t version,
                       uint64_t highest_before);
+/* Which object a text is about although it cannot be decoded. */
+struct tg_store_identity {
+    char name[256], namespace_[256], uid[128], version[64];
+    char key[TG_STORE_KEY];
+    struct tg_object_meta meta; /* points to the above */
+};
+int tg_store_identify(const struct tg_store *store, const char *json, size_t n,
+                      struct tg_store_identity *ret, struct tg_error *err);
+/* What is to be kept of it (one reference), given what the store holds of that object now. why: the
+ * error, for tg_stored.stale. */
+struct tg_stored *tg_store_unreadable(const struct tg_store *store, const char *json, size_t n,
+                                      const struct tg_store_identity *identity, const char *why);
 /* "namespace/name", or "name" for NULL; false if it does not fit. */
 bool tg_store_key(const char *namespace_, const char *name, char out[TG_STORE_KEY]);
 

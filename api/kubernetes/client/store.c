@@ -25,9 +25,12 @@ struct tg_stored *tg_stored_ref(struct tg_stored *stored)
 
 void tg_stored_unref(struct tg_stored *stored)
 {
-    if (stored == NULL || --stored->references > 0)
-        return;
-    tg_arena_free(stored->arena); /* stored lies in it */
+    while (stored != NULL && --stored->references == 0) {
+        struct tg_stored *base = stored->base;
+
+        tg_arena_free(stored->arena); /* stored lies in it */
+        stored = base;
+    }
 }
 
 static void unref_value(void *value)
@@ -196,14 +199,6 @@ bool tg_store_delete(struct tg_store *store, const char *key, uint64_t version)
     return true;
 }
 
-bool tg_store_drop(struct tg_store *store, const char *key)
-{
-    if (!tg_map_has(store->objects, key))
-        return false;
-    remove_object(store, key);
-    return true;
-}
-
 /* Those that the list does not have and that are not newer than it. */
 static void delete_absent(struct tg_store *store, const struct tg_map *list, uint64_t version,
                           bool rewound)
@@ -240,7 +235,8 @@ void tg_store_replace(struct tg_store *store, struct tg_map *list, uint64_t vers
         struct tg_stored *listed = tg_map_value(e);
         const struct tg_stored *before = tg_map_get(store->objects, listed->key);
         bool newer = before != NULL && before->version > version && !rewound;
-        bool same = before != NULL &&
+        bool same = before != NULL && before->version == listed->version &&
+                    (before->stale == NULL) == (listed->stale == NULL) &&
                     tg_streq(before->object->metadata->resource_version,
                              listed->object->metadata->resource_version) &&
                     tg_streq(before->object->metadata->uid, listed->object->metadata->uid);

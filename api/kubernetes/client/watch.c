@@ -33,7 +33,7 @@ static void move_on(struct tg_informer *informer, const struct event *event)
 /* TG_OUT_OF_RANGE makes the informer list again: what was missed is not known. */
 static int lost(struct tg_informer *informer, struct tg_error *err)
 {
-    tg_informer_report_object(informer, err);
+    tg_informer_report_object(informer, NULL, err);
     return tg_error_set(err, TG_OUT_OF_RANGE, "watch %s: an event that cannot be read",
                         informer->config.kind->resource);
 }
@@ -57,18 +57,16 @@ static int key_of(const struct tg_informer *informer, const struct event *event,
 static int on_changed(struct tg_informer *informer, const struct event *event, struct tg_error *err)
 {
     char key[TG_STORE_KEY];
-    struct tg_stored *stored = NULL;
-    struct tg_error why = TG_ERROR_INIT;
+    struct tg_stored *stored;
 
     if (key_of(informer, event, key, err) != 0)
         return lost(informer, err);
+    stored = tg_informer_read_object(informer, event->object.p, event->object.n);
+    if (stored == NULL)
+        return tg_error_set(err, TG_OUT_OF_RANGE, "watch %s: an event without a uid",
+                            informer->config.kind->resource);
     move_on(informer, event);
-    if (tg_store_decode(&informer->store, event->object.p, event->object.n, &stored, &why) == 0) {
-        informer->counters.events += tg_store_put(&informer->store, stored);
-        return 0;
-    }
-    tg_informer_report_object(informer, &why);
-    informer->counters.events += tg_store_drop(&informer->store, key);
+    informer->counters.events += tg_store_put(&informer->store, stored);
     return 0;
 }
 

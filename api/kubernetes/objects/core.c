@@ -114,6 +114,14 @@ static const struct tg_field pod_fields[] = {
 };
 const struct tg_type tg_pod_type = TG_TYPE(struct tg_pod, pod_fields);
 
+static const struct tg_field pod_content_fields[] = {
+    TG_FIELD_OBJ(struct tg_pod, spec, "spec", &pod_spec_type),
+    TG_FIELD_OBJ(struct tg_pod, status, "status", &pod_status_type),
+};
+static const struct tg_type pod_content_type = TG_TYPE(struct tg_pod, pod_content_fields);
+
+const struct tg_type *const tg_pod_salvage[] = {&pod_content_type, NULL};
+
 static const struct tg_field node_spec_fields[] = {
     TG_FIELD_BOOLEAN(struct tg_node_spec, unschedulable, "unschedulable"),
     TG_FIELD_OBJ_LIST(struct tg_node_spec, taints, "taints", &tg_taint_type),

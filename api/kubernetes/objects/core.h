@@ -112,6 +112,10 @@ struct tg_event {
     struct tg_opt_int count;
 };
 
+/* What must be known of a pod even if it does not decode as a whole, ended by NULL: everything but
+ * its metadata (annotations may hold anything). Tables of struct tg_pod. */
+extern const struct tg_type *const tg_pod_salvage[];
+
 extern const struct tg_type tg_pod_type, tg_node_type, tg_namespace_type, tg_event_type;
 
 /* phase Succeeded or Failed. */

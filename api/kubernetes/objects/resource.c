@@ -233,6 +233,49 @@ static const struct tg_field claim_fields[] = {
 };
 const struct tg_type tg_resource_claim_type = TG_TYPE(struct tg_resource_claim, claim_fields);
 
+static const struct tg_field claim_status_only_fields[] = {
+    TG_FIELD_OBJ(struct tg_resource_claim, status, "status", &claim_status_type),
+};
+static const struct tg_type claim_status_only_type =
+    TG_TYPE(struct tg_resource_claim, claim_status_only_fields);
+
+static const struct tg_field held_device_fields[] = {
+    TG_FIELD_STR(struct tg_allocation_device, driver, "driver"),
+    TG_FIELD_STR(struct tg_allocation_device, pool, "pool"),
+    TG_FIELD_STR(struct tg_allocation_device, device, "device"),
+    TG_FIELD_BOOLEAN(struct tg_allocation_device, admin_access, "adminAccess"),
+    TG_FIELD_STR(struct tg_allocation_device, share_id, "shareID"),
+};
+static const struct tg_type held_device_type =
+    TG_TYPE(struct tg_allocation_device, held_device_fields);
+
+static const struct tg_field held_devices_fields[] = {
+    TG_FIELD_OBJ_LIST(struct tg_allocation_devices, results, "results", &held_device_type),
+};
+static const struct tg_type held_devices_type =
+    TG_TYPE(struct tg_allocation_devices, held_devices_fields);
+
+static const struct tg_field held_allocation_fields[] = {
+    TG_FIELD_OBJ(struct tg_allocation, devices, "devices", &held_devices_type),
+};
+static const struct tg_type held_allocation_type =
+    TG_TYPE(struct tg_allocation, held_allocation_fields);
+
+static const struct tg_field held_status_fields[] = {
+    TG_FIELD_OBJ(struct tg_resource_claim_status, allocation, "allocation", &held_allocation_type),
+};
+static const struct tg_type held_status_type =
+    TG_TYPE(struct tg_resource_claim_status, held_status_fields);
+
+static const struct tg_field claim_devices_only_fields[] = {
+    TG_FIELD_OBJ(struct tg_resource_claim, status, "status", &held_status_type),
+};
+static const struct tg_type claim_devices_only_type =
+    TG_TYPE(struct tg_resource_claim, claim_devices_only_fields);
+
+const struct tg_type *const tg_resource_claim_salvage[] = {&claim_status_only_type,
+                                                           &claim_devices_only_type, NULL};
+
 static const struct tg_field template_spec_fields[] = {
     TG_FIELD_OBJ(struct tg_resource_claim_template_spec, metadata, "metadata",
                  &tg_object_meta_type),

@@ -203,6 +203,11 @@ struct tg_device_taint_rule {
     struct tg_device_taint_rule_spec *spec;
 };
 
+/* What must be known of a claim even if it does not decode as a whole, ended by NULL: its status;
+ * or, if that does not decode either, the identity of its devices and nothing else. Tables of
+ * struct tg_resource_claim. */
+extern const struct tg_type *const tg_resource_claim_salvage[];
+
 extern const struct tg_type tg_resource_slice_type, tg_device_type, tg_device_class_type,
     tg_resource_claim_type, tg_resource_claim_template_type, tg_device_taint_rule_type,
     tg_allocation_type, tg_taint_type, tg_toleration_type, tg_device_config_type,

@@ -8,6 +8,7 @@ struct watched {
     struct tg_informer *informer;
     char log[1024]; /* "+name:version " added, "~" changed, "-" deleted, "= " synced, "! " error */
     struct tg_error error;
+    char about[128]; /* uid and version of the object that the last error was about, "" if none */
     const char *apply_on_delete; /* applied inside the callback of a deletion */
 };
 
@@ -47,12 +48,15 @@ static void on_synced(void *data, struct tg_informer *informer)
     note(data, "= ");
 }
 
-static void on_error(void *data, struct tg_informer *informer, const struct tg_error *err)
+static void on_error(void *data, struct tg_informer *informer, const struct tg_object_meta *about,
+                     const struct tg_error *err)
 {
     struct watched *w = data;
 
     (void)informer;
     w->error = *err;
+    snprintf(w->about, sizeof(w->about), "%s %s:%s", about == NULL ? "" : about->name,
+             about == NULL ? "" : about->uid, about == NULL ? "" : about->resource_version);
     note(w, "! ");
 }
 
@@ -405,29 +409,107 @@ static void a_watch_in_the_future_of_a_restored_server_leads_to_a_list(void **st
     finish(&w);
 }
 
-static void an_object_that_cannot_be_read_counts_as_absent_and_hides_no_other(void **state)
+#define ODD_NODE(name, uid, version)                                                               \
+    "{\"metadata\":{\"name\":\"" name "\",\"uid\":\"" uid "\",\"resourceVersion\":\"" version "\"" \
+    "},\"spec\":\"odd\"}"
+
+static const struct tg_stored *get(const struct watched *w, const char *name)
+{
+    return tg_informer_get(w->informer, NULL, name);
+}
+
+static void an_object_that_cannot_be_read_is_there_all_the_same_and_hides_no_other(void **state)
 {
     struct watched w;
 
     (void)state;
     start(&w, &(struct tg_informer_config){0});
-    struct test_connection *watch =
-        sync_to(&w, LIST("10", "", "{\"metadata\":{\"name\":7}}," NODE("a", "ua", "5") ",{}"),
-                WATCH_PATH("10"));
-    expect_log(&w, "! ! +a:5 = ");
-    /* It was good before: now it must not be taken for what it was. */
-    test_chunk(watch,
-               EVENT("MODIFIED",
-                     "{\"metadata\":{\"name\":\"a\",\"uid\":\"ua\",\"resourceVersion\":\"11\"},"
-                     "\"spec\":\"odd\"}"));
-    expect_log(&w, "! -a:5 ");
-    test_chunk(watch, EVENT("MODIFIED", NODE("a", "ua", "12")));
-    expect_log(&w, "+a:12 ");
+    struct test_connection *watch = sync_to(
+        &w, LIST("10", "", ODD_NODE("o", "uo", "4") "," NODE("a", "ua", "5")), WATCH_PATH("10"));
+    expect_log(&w, "! +o:4 +a:5 = ");
+    assert_string_equal(w.about, "o uo:4");
+    assert_non_null(strstr(w.error.message, "Node o, resourceVersion 4, cannot be read: spec: "));
+    assert_non_null(get(&w, "o")->stale);
+    assert_null(get(&w, "a")->stale);
+    /* What was good before stays as it was, and is marked. */
+    test_chunk(watch, EVENT("MODIFIED", ODD_NODE("a", "ua", "11")));
+    expect_log(&w, "! ~a:5 ");
+    assert_string_equal(w.about, "a ua:11");
+    assert_non_null(strstr(get(&w, "a")->stale, "spec: expected an object, found a string"));
+    assert_int_equal(get(&w, "a")->version, 11);
+    /* Late news of what it was before that. */
+    test_chunk(watch, EVENT("MODIFIED", NODE("a", "ua", "9")));
+    test_chunk(watch, EVENT("ADDED", ODD_NODE("n", "un", "12")));
+    expect_log(&w, "! +n:12 ");
+    test_chunk(watch, EVENT("MODIFIED", NODE("a", "ua", "13")));
+    test_chunk(watch, EVENT("DELETED", ODD_NODE("n", "un", "14")));
+    expect_log(&w, "~a:13 -n:12 ");
+    assert_null(get(&w, "a")->stale);
     assert_int_equal(tg_informer_counters(w.informer).decode_errors, 3);
     finish(&w);
 }
 
-static void an_object_that_no_decoder_takes_hides_no_other_and_needs_no_list(void **state)
+static void a_list_with_what_cannot_be_read_neither_deletes_nor_repeats_it(void **state)
+{
+    struct watched w;
+
+    (void)state;
+    start(&w, &(struct tg_informer_config){0});
+    struct test_connection *watch = sync_to(
+        &w, LIST("10", "", NODE("a", "ua", "5") "," NODE("b", "ub", "6")), WATCH_PATH("10"));
+    expect_log(&w, "+a:5 +b:6 = ");
+    for (int i = 0; i < 2; i++) {
+        test_chunk(watch, EVENT("ERROR", STATUS(410, "Expired")));
+        test_reply(fixture_expect(&w.f, "GET", LIST_PATH), 200, "",
+                   LIST("20", "", ODD_NODE("a", "ua", "11") "," ODD_NODE("b", "ux", "12")));
+        watch = fixture_expect(&w.f, "GET", WATCH_PATH("20"));
+        test_begin(watch, 200);
+        /* b was deleted and made again: nothing of the first is the second's. */
+        expect_log(&w, i == 0 ? "! ! ! ~a:5 -b:6 +b:12 " : "! ! ! ");
+    }
+    assert_non_null(get(&w, "a")->stale);
+    /* Mended by hand in a backup: the good version counts again. */
+    test_chunk(watch, EVENT("ERROR", STATUS(410, "Expired")));
+    test_reply(fixture_expect(&w.f, "GET", LIST_PATH), 200, "",
+               LIST("19", "", NODE("a", "ua", "5") "," NODE("b", "ux", "13")));
+    watch = fixture_expect(&w.f, "GET", WATCH_PATH("19"));
+    expect_log(&w, "! ~a:5 ~b:13 ");
+    assert_null(get(&w, "a")->stale);
+    finish(&w);
+}
+
+static void an_object_without_a_name_is_reported_and_hides_no_other(void **state)
+{
+    struct watched w;
+
+    (void)state;
+    start(&w, &(struct tg_informer_config){0});
+    sync_to(&w, LIST("10", "", "{\"metadata\":{\"name\":7}}," NODE("a", "ua", "5") ",{}"),
+            WATCH_PATH("10"));
+    expect_log(&w, "! ! +a:5 = ");
+    assert_string_equal(w.about, " :");
+    finish(&w);
+}
+
+static void an_answer_that_cannot_be_read_is_an_error_and_leaves_a_mark(void **state)
+{
+    struct watched w;
+    struct tg_error err = TG_ERROR_INIT;
+
+    (void)state;
+    start(&w, &(struct tg_informer_config){0});
+    sync_to(&w, LIST("10", "", NODE("a", "ua", "5")), WATCH_PATH("10"));
+    expect_log(&w, "+a:5 = ");
+    assert_int_equal(tg_informer_apply(w.informer, ODD_NODE("a", "ua", "12"),
+                                       strlen(ODD_NODE("a", "ua", "12")), &err),
+                     -TG_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.message, "spec"));
+    assert_string_equal(w.log, "~a:5 ");
+    assert_non_null(get(&w, "a")->stale);
+    finish(&w);
+}
+
+static void what_is_odd_inside_an_object_is_nobodys_business(void **state)
 {
     struct tg_buf odd = TG_BUF_INIT(1 << 20);
     struct tg_buf text = TG_BUF_INIT(1 << 20);
@@ -437,29 +519,33 @@ static void an_object_that_no_decoder_takes_hides_no_other_and_needs_no_list(voi
     /* Whoever may create a claim can put this into its opaque parameters. */
     tg_buf_append_str(&odd,
                       "{\"metadata\":{\"name\":\"o\",\"uid\":\"uo\",\"resourceVersion\":\"11\"},"
-                      "\"spec\":{\"a\":{\"b\":{\"c\":\"\xff\",\"c\":");
-    for (int i = 0; i < 5000; i++)
+                      "\"spec\":{\"unschedulable\":true,\"a\":{\"b\":{\"c\":\"\xff\",\"c\":");
+    for (int i = 0; i < 10000; i++)
         tg_buf_append_char(&odd, '[');
-    for (int i = 0; i < 5000; i++)
+    for (int i = 0; i < 10000; i++)
         tg_buf_append_char(&odd, ']');
     tg_buf_append_str(&odd, "}}}}");
     start(&w, &(struct tg_informer_config){0});
     tg_buf_printf(&text, "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[%s,%s]}",
                   tg_buf_str(&odd), NODE("a", "ua", "5"));
     struct test_connection *watch = sync_to(&w, tg_buf_str(&text), WATCH_PATH("10"));
-    expect_log(&w, "! +a:5 = ");
-    test_chunk(watch, EVENT("MODIFIED", NODE("o", "uo", "11")));
+    /* The API server holds it, and what we need of it is in order. */
+    expect_log(&w, "+o:11 +a:5 = ");
+    test_chunk(watch, EVENT("DELETED", NODE("o", "uo", "12")));
     tg_buf_clear(&text);
-    tg_buf_printf(&text, EVENT("MODIFIED", "%s"), tg_buf_str(&odd));
+    tg_buf_printf(&text, EVENT("ADDED", "%s"), tg_buf_str(&odd));
     test_chunk(watch, tg_buf_str(&text));
     test_chunk(watch, EVENT("MODIFIED", NODE("a", "ua", "12")));
-    expect_log(&w, "+o:11 ! -o:11 ~a:12 ");
+    expect_log(&w, "-o:11 +o:11 ~a:12 ");
+    assert_true(
+        ((const struct tg_node *)(const void *)get(&w, "o")->object)->spec->unschedulable.value);
     tg_buf_clear(&text);
     tg_buf_printf(&text, EVENT("DELETED", "%s"), tg_buf_str(&odd));
     test_chunk(watch, tg_buf_str(&text));
     test_chunk(watch, EVENT("MODIFIED", NODE("a", "ua", "13")));
-    expect_log(&w, "~a:13 ");
+    expect_log(&w, "-o:11 ~a:13 ");
     assert_int_equal(tg_informer_counters(w.informer).relists, 0);
+    assert_int_equal(tg_informer_counters(w.informer).decode_errors, 0);
     tg_buf_done(&odd);
     tg_buf_done(&text);
     finish(&w);
@@ -472,16 +558,19 @@ static void a_huge_object_is_reported_and_hides_no_other(void **state)
 
     (void)state;
     start(&w, &(struct tg_informer_config){.max_object = 1000});
-    tg_buf_append_str(&list, "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" NODE(
-                                 "a", "ua", "5") ",{\"metadata\":{\"name\":\"big\",\"uid\":\"x\"},"
-                                                 "\"text\":\"");
+    tg_buf_append_str(
+        &list, "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" NODE(
+                   "a", "ua",
+                   "5") ",{\"metadata\":{\"name\":\"big\",\"uid\":\"x\",\"resourceVersion\":\"4\"},"
+                        "\"text\":\"");
     for (int i = 0; i < 1000; i++)
         tg_buf_append_str(&list, "0123456789");
     tg_buf_append_str(&list, "\"}," NODE("b", "ub", "6") "]}");
     test_reply(fixture_expect(&w.f, "GET", LIST_PATH), 200, "", tg_buf_str(&list));
     fixture_expect(&w.f, "GET", WATCH_PATH("10"));
-    expect_log(&w, "! +a:5 +b:6 = ");
+    expect_log(&w, "! +a:5 +big:4 +b:6 = ");
     assert_int_equal(w.error.code, TG_RESOURCE_EXHAUSTED);
+    assert_non_null(get(&w, "big")->stale);
     tg_buf_done(&list);
     finish(&w);
 }
@@ -647,8 +736,11 @@ int main(void)
         cmocka_unit_test(a_server_that_ends_every_watch_at_once_is_not_asked_without_pause),
         cmocka_unit_test(a_watch_open_longer_than_asked_for_is_cut_and_resumed),
         cmocka_unit_test(a_watch_in_the_future_of_a_restored_server_leads_to_a_list),
-        cmocka_unit_test(an_object_that_cannot_be_read_counts_as_absent_and_hides_no_other),
-        cmocka_unit_test(an_object_that_no_decoder_takes_hides_no_other_and_needs_no_list),
+        cmocka_unit_test(an_object_that_cannot_be_read_is_there_all_the_same_and_hides_no_other),
+        cmocka_unit_test(a_list_with_what_cannot_be_read_neither_deletes_nor_repeats_it),
+        cmocka_unit_test(an_object_without_a_name_is_reported_and_hides_no_other),
+        cmocka_unit_test(an_answer_that_cannot_be_read_is_an_error_and_leaves_a_mark),
+        cmocka_unit_test(what_is_odd_inside_an_object_is_nobodys_business),
         cmocka_unit_test(a_huge_object_is_reported_and_hides_no_other),
         cmocka_unit_test(an_event_that_cannot_be_read_leads_to_a_list),
         cmocka_unit_test(an_answer_to_a_write_enters_at_once_and_its_event_is_no_second_one),

@@ -136,6 +136,19 @@ static void a_node_that_does_not_exist_yet_is_told_as_absent(void **state)
     assert_string_equal(bench->uid, "uid-1");
 }
 
+static void a_node_that_cannot_be_read_is_told_as_absent_until_it_can(void **state)
+{
+    struct bench *bench = *state;
+    start(bench);
+    api_push(bench->api.node_watch, "ADDED",
+             "{\"metadata\":{\"name\":\"node-a\",\"uid\":\"uid-1\",\"resourceVersion\":\"11\"},"
+             "\"status\":\"odd\"}");
+    push(bench, "MODIFIED", "uid-1", "12", "8");
+    wait_told(bench, 2);
+    assert_string_equal(bench->uid, "uid-1");
+    assert_non_null(strstr(bench->blocked, "8 nvidia.com/gpu"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -144,6 +157,7 @@ int main(void)
         cmocka_unit_test(other_or_exhausted_resources_are_none),
         TEST(uid_and_conflicts_are_told_when_they_change_and_only_then),
         TEST(a_node_that_does_not_exist_yet_is_told_as_absent),
+        TEST(a_node_that_cannot_be_read_is_told_as_absent_until_it_can),
     };
     return cmocka_run_group_tests_name("node_watch", tests, NULL, NULL);
 }
