@@ -497,14 +497,15 @@ YAML
 
 # bats test_tags=core
 @test "(i) templates and direct claims of managed classes and gangs carry the label by which their pods are known" {
-    # create KIND CLASS LABELS [CONFIG]
+    # create KIND CLASS LABELS [CONFIG [METADATA]]: as AS, or alice.
     create() {
         local spec="{devices: {requests: [{name: gpus, exactly: {deviceClassName: $2}}], config: [${4:-}]}}"
         [[ $1 == ResourceClaim ]] || spec="{spec: $spec}"
-        kn create "${USER[@]}" --dry-run=server -o json -f - <<YAML
-{apiVersion: resource.k8s.io/v1, kind: $1, metadata: {name: x, labels: {$3}}, spec: $spec}
+        kn create "${AS[@]}" --dry-run=server -o json -f - <<YAML
+{apiVersion: resource.k8s.io/v1, kind: $1, metadata: {name: x, labels: {$3}${5:-}}, spec: $spec}
 YAML
     }
+    local AS=("${USER[@]}")
     label_of() { jq -r '.metadata.labels["tangram.dev/managed"] // ""' <<<"$1"; }
     local kind member="{opaque: {driver: tangram.dev, parameters: {$HEAD, gang: a, size: 4}}}"
     for kind in ResourceClaimTemplate ResourceClaim; do
@@ -518,6 +519,24 @@ YAML
             refused tangram-member-label 'Add the label' create "$kind" "$NAMESPACE-open" '' "$member"
             create "$kind" gpu.tangram.dev 'tangram.dev/managed: "true"'
         fi
+    done
+
+    # A claim that only says that it was made from a template is a direct claim; all of it is the claim controller's.
+    local noted=', annotations: {resource.kubernetes.io/pod-claim-name: gpus}' class config policy says
+    local owned="$noted, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u, controller: true}]"
+    for class in gpu.tangram.dev "$NAMESPACE-open"; do
+        config=$member policy=tangram-member-label
+        [[ $class != gpu.tangram.dev ]] || config='' policy=tangram-managed-label
+        for says in "$noted" "$owned"; do
+            if (($(tg_minor) >= 36)); then
+                [[ $(label_of "$(create ResourceClaim "$class" '' "$config" "$says")") == true ]]
+            else
+                refused "$policy" 'Add the label' create ResourceClaim "$class" '' "$config" "$says"
+            fi
+        done
+        AS=("${CLAIM_CONTROLLER[@]}")
+        [[ -z $(label_of "$(create ResourceClaim "$class" '' "$config" "$owned")") ]]
+        AS=("${USER[@]}")
     done
 
     # One a pod: with the label on them each new pod would be compared with each of them.
