@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which faults are played: the requests that the proxy saw in a run without faults, times what can happen to a request of
+that kind. A play is (name, rules of the proxy, units of the workload)."""
+
+import random
+
+ALL = ["single-1", "single-2", "pair", "trio"]
+
+# What can happen to any request. ms are chosen against the deadlines of controller.yaml: 3 s a request, 2 s the lease.
+ANY = {
+    "429": {"do": "status", "code": 429, "retryAfter": 1, "times": 2},
+    "500": {"do": "status", "code": 500, "times": 2},
+    "503": {"do": "status", "code": 503, "times": 2},
+    "cut-before": {"do": "cut"},
+    "cut-stream": {"do": "cut", "how": "stream"},
+    "delay": {"do": "delay", "ms": 700},
+    "hang": {"do": "delay", "ms": 8000},
+    "goaway": {"do": "goaway", "times": 2},
+}
+READ = {
+    **ANY,
+    "410": {"do": "status", "code": 410},
+    "cut-after": {"do": "cut", "when": "after"},
+    "half": {"do": "half"},
+    "slow": {"do": "slow", "bytes": 512, "ms": 20},
+    "half-slow": {"do": "slow", "bytes": 16, "ms": 200},
+}
+WRITE = {
+    **ANY,
+    "409": {"do": "status", "code": 409},
+    "500-after": {"do": "status", "code": 500, "when": "after"},
+    "504-after": {"do": "status", "code": 504, "when": "after"},
+    "cut-after": {"do": "cut", "when": "after"},
+    "cut-stream-after": {"do": "cut", "how": "stream", "when": "after"},
+    "half": {"do": "half"},
+    "hang-after": {"do": "delay", "ms": 8000, "when": "after"},
+    "pause": {"do": "stop", "signal": "STOP", "ms": 3500},
+    "pause-after": {"do": "stop", "signal": "STOP", "ms": 3500, "when": "after"},
+    "pause-late": {"do": "stop", "signal": "STOP", "ms": 3500, "when": "late"},
+}
+WATCH = {
+    "410": {"do": "status", "code": 410},
+    "429": {"do": "status", "code": 429, "retryAfter": 1},
+    "500": {"do": "status", "code": 500, "times": 2},
+    "cut-before": {"do": "cut"},
+    "cut-after": {"do": "cut", "when": "after"},
+    "cut-stream": {"do": "cut", "how": "stream", "when": "after"},
+    "goaway": {"do": "goaway"},
+    "slow": {"do": "slow", "bytes": 256, "ms": 20},
+    "half-line": {"do": "watch-half", "event": 2},
+    "duplicate": {"do": "watch-duplicate", "event": 2, "times": 3},
+    "withhold": {"do": "watch-withhold", "event": 2, "ms": 1000},
+    "withhold-for-good": {"do": "watch-withhold", "event": 2},
+    "gone": {"do": "watch-gone", "event": 2},
+}
+# What only a second controller, past the proxy, makes interesting: the first is paused, the second takes over, and then the
+# first goes on and its write arrives.
+OVERLAP = {
+    "overlap": {"do": "stop", "signal": "STOP", "ms": 6000},
+    "overlap-late": {"do": "stop", "signal": "STOP", "ms": 6000, "when": "late"},
+}
+KILL = {
+    "kill-before": {"do": "stop", "signal": "KILL"},
+    "kill-after": {"do": "stop", "signal": "KILL", "when": "after"},
+    "kill-late": {"do": "stop", "signal": "KILL", "when": "late", "ms": 3500},
+}
+READS = ("get", "list")
+
+# The collections of which nothing changes during a play: their watches tell nothing that could be disturbed.
+LINES = ("half-line", "duplicate", "withhold", "withhold-for-good", "gone")
+MOVING = ("pods", "resourceclaims", "gangs")
+
+
+class Play:
+    def __init__(self, name, rules, units, standby=False):
+        self.name, self.rules, self.units, self.standby = name, rules, units, standby
+
+
+def kinds(points):
+    """(verb, resource) of the requests, each once, in order."""
+    return sorted({(p["verb"], p["resource"]) for p in points if p.get("resource")})
+
+
+def matrix(points):
+    """Every rule for every verb and resource."""
+    plays = []
+    for verb, resource in kinds(points):
+        table = WATCH if verb == "watch" else READ if verb in READS else WRITE
+        for name, rule in table.items():
+            if name in LINES and resource not in MOVING:
+                continue
+            plays.append(Play(f"{name} {verb} {resource}", [{**rule, "verb": verb, "resource": resource}], ALL))
+        if table is WRITE and resource not in ("events", "leases"):
+            for name, rule in OVERLAP.items():
+                plays.append(Play(f"{name} {verb} {resource}",
+                                  [{**rule, "verb": verb, "resource": resource}], ALL, standby=True))
+    return plays
+
+
+def kill_points(points, unit):
+    """The controller killed at each write of a unit's commit: the nth of its kind."""
+    plays, seen = [], {}
+    for point in points:
+        kind = point["verb"], point["resource"]
+        if point["verb"] not in ("create", "update", "patch", "delete") or point["resource"] in ("events", "leases"):
+            continue
+        seen[kind] = seen.get(kind, 0) + 1
+        for name, rule in KILL.items():
+            plays.append(Play(f"{name} {unit}: {kind[0]} {kind[1]} {seen[kind]}",
+                              [{**rule, "verb": kind[0], "resource": kind[1], "nth": seen[kind]}], [unit]))
+    return plays
+
+
+def storms(count, first):
+    """Many faults at once, by a seed."""
+    return [Play(f"storm seed {seed}", [{"do": "random", "seed": seed, "percent": 20}], ALL)
+            for seed in range(first, first + count)]
+
+
+def rotate(plays, seed, count):
+    """A part of the plays that differs from seed to seed; every play has its turn."""
+    shuffled = sorted(plays, key=lambda play: play.name)
+    random.Random(0).shuffle(shuffled)
+    start = seed * count % max(len(shuffled), 1)
+    return (shuffled + shuffled)[start:start + min(count, len(shuffled))]
