@@ -18,6 +18,9 @@ struct item {
     struct tg_arena *arena;
     void *reading; /* handle of the source */
     bool working;  /* the device worker has it */
+    bool waiting;  /* another claim holds its devices; tried again when one is released */
+    bool tried;    /* waited before: the timer runs */
+    struct tg_timer patience;
     struct tg_device_job job;
 };
 
@@ -41,6 +44,7 @@ struct tg_claims {
     const struct tg_claim_source *source;
     const char *driver;
     struct tg_claim_batch *batches;
+    int64_t patience;         /* how long a prepare waits for another claim's devices */
     void (*idle)(void *data); /* NULL: nobody waits for that */
     void *idle_data;
 };
@@ -59,6 +63,7 @@ static void batch_free(struct tg_claim_batch *batch)
     for (size_t i = 0; i < batch->n; i++) {
         if (batch->items[i].reading != NULL)
             claims->source->cancel(claims->source->data, batch->items[i].reading);
+        tg_timer_stop(&batch->items[i].patience);
         tg_arena_free(batch->items[i].arena);
     }
     free(batch->items);
@@ -84,6 +89,7 @@ static void answer(struct item *item, const struct tg_error *err)
     struct tg_claim_batch *batch = item->batch;
     struct tg_kubelet_answer *to = &batch->answers[item - batch->items];
 
+    tg_timer_stop(&item->patience);
     if (err != NULL)
         to->error = tg_arena_printf(batch->arena, "%s", err->message);
     to->devices = item->job.devices;
@@ -92,23 +98,71 @@ static void answer(struct item *item, const struct tg_error *err)
         tg_defer(batch->claims->loop, &batch->finish);
 }
 
-static void on_job_done(struct tg_device_job *job)
-{
-    struct item *item = job->data;
-
-    item->working = false;
-    if (job->err.code != TG_OK) {
-        tg_error_wrap(&job->err, "claim %s/%s", item->claim.namespace_, item->claim.name);
-        answer(item, &job->err);
-    } else {
-        answer(item, NULL);
-    }
-}
-
 static void fail(struct item *item, struct tg_error *err)
 {
     tg_error_wrap(err, "claim %s/%s", item->claim.namespace_, item->claim.name);
     answer(item, err);
+}
+
+static void give_up_waiting(struct tg_timer *timer)
+{
+    struct item *item = timer->data;
+
+    if (!item->waiting)
+        return; /* it is being tried once more, and that answer counts */
+    item->waiting = false;
+    fail(item, &item->job.err);
+}
+
+/* Another claim holds the devices, whose pods have ended or are about to. The kubelet comes back
+ * only after a minute or more, so the answer waits a little for that claim to be released. */
+static bool may_wait(const struct item *item)
+{
+    return item->batch->prepare && item->batch->done != NULL && item->batch->claims->patience > 0 &&
+           item->job.err.code == TG_FAILED_PRECONDITION && item->job.err.retry &&
+           (!item->tried || item->patience.active);
+}
+
+static void wait_for_release(struct item *item)
+{
+    item->waiting = true;
+    if (item->tried)
+        return;
+    item->tried = true;
+    item->patience.callback = give_up_waiting;
+    item->patience.data = item;
+    tg_timer_start(item->batch->claims->loop, &item->patience, item->batch->claims->patience);
+}
+
+static void begin(struct item *item);
+
+/* Something was released: those who wait try again, from the beginning. */
+static void try_waiting(struct tg_claims *claims)
+{
+    for (struct tg_claim_batch *batch = claims->batches; batch != NULL; batch = batch->next)
+        for (size_t i = 0; i < batch->n; i++) {
+            if (!batch->items[i].waiting)
+                continue;
+            batch->items[i].waiting = false;
+            begin(&batch->items[i]);
+        }
+}
+
+static void on_job_done(struct tg_device_job *job)
+{
+    struct item *item = job->data;
+    struct tg_claims *claims = item->batch->claims;
+    bool released = !item->batch->prepare && job->err.code == TG_OK;
+
+    item->working = false;
+    if (may_wait(item))
+        wait_for_release(item);
+    else if (job->err.code != TG_OK)
+        fail(item, &job->err);
+    else
+        answer(item, NULL);
+    if (released)
+        try_waiting(claims);
 }
 
 static int check(struct item *item, const char *json, size_t n,
@@ -143,17 +197,19 @@ static void on_read(void *data, const char *json, size_t n, const struct tg_erro
     tg_device_worker_prepare(item->batch->claims->devices, &item->job);
 }
 
-/* A prepare of that claim that is still being read: its pod is gone. */
+/* A prepare of that claim that is still being read, or waits: its pod is gone. */
 static void give_up_reading(struct tg_claims *claims, const char *uid)
 {
     for (struct tg_claim_batch *batch = claims->batches; batch != NULL; batch = batch->next) {
         for (size_t i = 0; i < batch->n; i++) {
             struct item *item = &batch->items[i];
             struct tg_error err;
-            if (item->reading == NULL || !tg_streq(item->claim.uid, uid))
+            if ((item->reading == NULL && !item->waiting) || !tg_streq(item->claim.uid, uid))
                 continue;
-            claims->source->cancel(claims->source->data, item->reading);
+            if (item->reading != NULL)
+                claims->source->cancel(claims->source->data, item->reading);
             item->reading = NULL;
+            item->waiting = false;
             tg_error_set(&err, TG_ABORTED, "unprepared while it was being prepared");
             fail(item, &err);
         }
@@ -242,10 +298,12 @@ void tg_claims_abandon(struct tg_claim_batch *batch)
     for (size_t i = 0; i < batch->n; i++) {
         struct item *item = &batch->items[i];
         working = working || item->working;
-        if (item->reading == NULL)
+        if (item->reading == NULL && !item->waiting)
             continue;
-        claims->source->cancel(claims->source->data, item->reading);
+        if (item->reading != NULL)
+            claims->source->cancel(claims->source->data, item->reading);
         item->reading = NULL;
+        item->waiting = false;
         batch->pending--;
     }
     /* The memory is the device worker's as long as it works on an item of the batch. */
@@ -263,6 +321,11 @@ struct tg_claims *tg_claims_new(struct tg_loop *loop, struct tg_device_worker *d
     claims->source = source;
     claims->driver = driver;
     return claims;
+}
+
+void tg_claims_wait_for_devices(struct tg_claims *claims, int64_t patience)
+{
+    claims->patience = patience;
 }
 
 void tg_claims_free(struct tg_claims *claims)

@@ -218,6 +218,62 @@ static void an_unprepared_device_is_free_again(void **state)
     assert_string_equal(bench->error[0], "");
 }
 
+/* The order of things: two is refused inside, one is unprepared, two is read and prepared again. */
+static void a_prepare_waits_for_the_claim_that_holds_its_device(void **state)
+{
+    struct bench *bench = *state;
+
+    tg_claims_wait_for_devices(bench->claims, 3600 * TG_SECOND);
+    prepare_one(bench, &one, device_name(bench, 0));
+    start(bench, true, 1, &two);
+    answer_read(bench, 1, UID("2"), device_name(bench, 0));
+    start(bench, false, 1, &one);
+    while (bench->n_reads < 3)
+        tg_loop_run_once(bench->loop, true);
+    answer_read(bench, 2, UID("2"), device_name(bench, 0));
+    while (bench->answered < 3)
+        tg_loop_run_once(bench->loop, true);
+    assert_string_equal(bench->uid[0], UID("2"));
+    assert_string_equal(bench->error[0], "");
+    assert_string_equal(bench->device[0], device_name(bench, 0));
+}
+
+static void a_prepare_that_waited_in_vain_is_refused(void **state)
+{
+    struct bench *bench = *state;
+
+    tg_claims_wait_for_devices(bench->claims, TG_MILLISECOND);
+    prepare_one(bench, &one, device_name(bench, 0));
+    prepare_one(bench, &two, device_name(bench, 0));
+    assert_non_null(strstr(bench->error[0], "claim ns/two"));
+    /* Releasing the other one later finds nobody who waits. */
+    start(bench, false, 1, &one);
+    wait_answer(bench);
+    assert_int_equal(bench->n_reads, 2);
+}
+
+static void an_abandoned_or_unprepared_claim_waits_no_more(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_claim_batch *batch;
+
+    tg_claims_wait_for_devices(bench->claims, 3600 * TG_SECOND);
+    prepare_one(bench, &one, device_name(bench, 0));
+    batch = start(bench, true, 1, &two);
+    answer_read(bench, 1, UID("2"), device_name(bench, 0));
+    start(bench, false, 1, &two);
+    while (bench->answered < 3)
+        tg_loop_run_once(bench->loop, true);
+    batch = start(bench, true, 1, &two);
+    answer_read(bench, 2, UID("2"), device_name(bench, 0));
+    start(bench, false, 0, NULL);
+    wait_answer(bench);
+    tg_claims_abandon(batch);
+    start(bench, false, 1, &one);
+    wait_answer(bench);
+    assert_int_equal(bench->n_reads, 3);
+}
+
 static void unpreparing_what_was_never_prepared_succeeds_without_the_api_server(void **state)
 {
     struct bench *bench = *state;
@@ -335,6 +391,9 @@ int main(void)
         TEST(preparing_again_gives_the_same_answer),
         TEST(a_device_of_another_claim_is_refused_and_the_rest_of_the_batch_is_not),
         TEST(an_unprepared_device_is_free_again),
+        TEST(a_prepare_waits_for_the_claim_that_holds_its_device),
+        TEST(a_prepare_that_waited_in_vain_is_refused),
+        TEST(an_abandoned_or_unprepared_claim_waits_no_more),
         TEST(unpreparing_what_was_never_prepared_succeeds_without_the_api_server),
         TEST(an_empty_batch_is_answered),
         TEST(what_the_api_server_refuses_is_told_with_the_claims_name),
