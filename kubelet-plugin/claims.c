@@ -148,11 +148,32 @@ static void try_waiting(struct tg_claims *claims)
         }
 }
 
+/* A prepare of that claim that is still being read, or waits: its pod is gone. */
+static void give_up_reading(struct tg_claims *claims, const char *uid)
+{
+    for (struct tg_claim_batch *batch = claims->batches; batch != NULL; batch = batch->next) {
+        for (size_t i = 0; i < batch->n; i++) {
+            struct item *item = &batch->items[i];
+            struct tg_error err;
+            if ((item->reading == NULL && !item->waiting) || !tg_streq(item->claim.uid, uid))
+                continue;
+            if (item->reading != NULL)
+                claims->source->cancel(claims->source->data, item->reading);
+            item->reading = NULL;
+            item->waiting = false;
+            tg_error_set(&err, TG_ABORTED, "unprepared while it was being prepared");
+            fail(item, &err);
+        }
+    }
+}
+
 static void on_job_done(struct tg_device_job *job)
 {
     struct item *item = job->data;
     struct tg_claims *claims = item->batch->claims;
     bool released = !item->batch->prepare && job->err.code == TG_OK;
+    const char *uid =
+        item->claim.uid; /* lives as long as the batch, which ends later, in the pump */
 
     item->working = false;
     if (may_wait(item))
@@ -161,8 +182,11 @@ static void on_job_done(struct tg_device_job *job)
         fail(item, &job->err);
     else
         answer(item, NULL);
-    if (released)
-        try_waiting(claims);
+    if (!released)
+        return;
+    /* Its own prepare may have come to wait while the release was on its way. */
+    give_up_reading(claims, uid);
+    try_waiting(claims);
 }
 
 static int check(struct item *item, const char *json, size_t n,
@@ -195,25 +219,6 @@ static void on_read(void *data, const char *json, size_t n, const struct tg_erro
     item->job.results = allocated->results.items;
     item->job.n = allocated->results.n;
     tg_device_worker_prepare(item->batch->claims->devices, &item->job);
-}
-
-/* A prepare of that claim that is still being read, or waits: its pod is gone. */
-static void give_up_reading(struct tg_claims *claims, const char *uid)
-{
-    for (struct tg_claim_batch *batch = claims->batches; batch != NULL; batch = batch->next) {
-        for (size_t i = 0; i < batch->n; i++) {
-            struct item *item = &batch->items[i];
-            struct tg_error err;
-            if ((item->reading == NULL && !item->waiting) || !tg_streq(item->claim.uid, uid))
-                continue;
-            if (item->reading != NULL)
-                claims->source->cancel(claims->source->data, item->reading);
-            item->reading = NULL;
-            item->waiting = false;
-            tg_error_set(&err, TG_ABORTED, "unprepared while it was being prepared");
-            fail(item, &err);
-        }
-    }
 }
 
 static void begin(struct item *item)
