@@ -27,9 +27,8 @@ class Server:
     def connect(self, timeout):
         return http.client.HTTPSConnection(self.host, context=self.context, timeout=timeout)
 
-    def request(self, method, path, body=None, content="application/json"):
-        """Returns the decoded answer. One repetition: the server may have closed an idle connection."""
-        data = None if body is None else json.dumps(body)
+    def exchange(self, method, path, data, content):
+        """(status, seconds after which to ask again, text). One repetition: an idle connection may have been closed."""
         for attempt in (1, 2):
             connection = getattr(self.local, "connection", None)
             if connection is None:
@@ -37,15 +36,24 @@ class Server:
             try:
                 connection.request(method, path, body=data, headers={"Content-Type": content})
                 response = connection.getresponse()
-                text = response.read()
-                break
+                return response.status, float(response.headers.get("Retry-After", 1)), response.read()
             except (http.client.HTTPException, OSError):
                 connection.close()
                 self.local.connection = None
                 if attempt == 2:
                     raise
-        if response.status >= 400:
-            raise ApiError(response.status, text.decode(errors="replace")[:500])
+        raise AssertionError("not reached")
+
+    def request(self, method, path, body=None, content="application/json"):
+        """Returns the decoded answer. A server that is not ready yet (429) is asked again."""
+        data = None if body is None else json.dumps(body)
+        for attempt in range(5):
+            status, pause, text = self.exchange(method, path, data, content)
+            if status != 429 or attempt == 4:
+                break
+            time.sleep(pause)
+        if status >= 400:
+            raise ApiError(status, text.decode(errors="replace")[:500])
         return json.loads(text) if text else {}
 
     def get(self, path):
