@@ -228,7 +228,7 @@ static int sim_list(struct tg_provider *provider, struct tg_device_set *ret, str
         const struct tg_sim_card *card = &sim->inventory.cards.items[i];
         for (size_t k = 0; k < card->count; k++) {
             struct identity identity;
-            make_identity(sim->node_name, set.devices.n, &identity);
+            make_identity(sim->node_name, sim->inventory.first_index + set.devices.n, &identity);
             make_device(set.arena, card, &identity, &set.devices.items[set.devices.n++]);
         }
     }

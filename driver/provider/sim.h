@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Devices that exist only on paper: a SimInventory document (sim_inventory.h) says which cards the
- * node has. Everything of a card that the document leaves open follows from node name and position,
- * so that a restart finds the same hardware.
+ * node has. Everything of a card that the document leaves open follows from node name and position
+ * (counted from firstIndex), so that a restart finds the same hardware.
  *
  *   UUID     a hash of node name and position, in the form GPU-xxxxxxxx-xxxx-8xxx-xxxx-xxxxxxxxxxxx
  *   name     gpu-<first 12 hex digits of the UUID>

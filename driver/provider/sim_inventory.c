@@ -41,6 +41,7 @@ static int exhausted(const struct place *at, struct tg_error *err)
 
 struct field {
     const char *name;
+    bool required;
     int (*decode)(struct place *at, const struct tg_json *value, void *target,
                   struct tg_error *err);
 };
@@ -233,8 +234,9 @@ static int decode_mig(struct place *at, const struct tg_json *value, void *targe
 }
 
 static const struct field card_fields[] = {
-    {"count", decode_count},   {"product", decode_product}, {"name", decode_name},
-    {"memory", decode_memory}, {"mig", decode_mig},         {"attributes", decode_attributes},
+    {"count", false, decode_count}, {"product", false, decode_product},
+    {"name", false, decode_name},   {"memory", false, decode_memory},
+    {"mig", false, decode_mig},     {"attributes", false, decode_attributes},
 };
 
 /* What fields say about each other. */
@@ -309,10 +311,35 @@ static int decode_kind(struct place *at, const struct tg_json *value, void *targ
     return fail(at, value, "kind", "expected " KIND, err);
 }
 
+static int decode_first_index(struct place *at, const struct tg_json *value, void *target,
+                              struct tg_error *err)
+{
+    struct tg_sim_inventory *inventory = target;
+    int64_t index;
+    if (tg_json_i64(value, &index) != 0 || index < 0 || index >= TG_SIM_CARDS_MAX)
+        return fail(at, value, "firstIndex", "expected a whole number from 0 to 1023", err);
+    inventory->first_index = (size_t)index;
+    return 0;
+}
+
+/* What fields say about each other. */
+static int check_document(const struct place *at, const struct tg_json *document,
+                          const struct tg_sim_inventory *inventory, struct tg_error *err)
+{
+    size_t total = inventory->first_index;
+    for (size_t i = 0; i < inventory->cards.n; i++)
+        total += inventory->cards.items[i].count;
+    if (total > TG_SIM_CARDS_MAX)
+        return fail(at, tg_json_get(document, "firstIndex"), "firstIndex",
+                    "with the cards that follow it passes 1024, and a node has no more", err);
+    return 0;
+}
+
 static const struct field document_fields[] = {
-    {"apiVersion", decode_api_version},
-    {"kind", decode_kind},
-    {"cards", decode_cards},
+    {"apiVersion", true, decode_api_version},
+    {"kind", true, decode_kind},
+    {"firstIndex", false, decode_first_index},
+    {"cards", true, decode_cards},
 };
 
 int tg_sim_inventory_decode(const char *file, const char *data, size_t n, struct tg_arena *arena,
@@ -326,10 +353,10 @@ int tg_sim_inventory_decode(const char *file, const char *data, size_t n, struct
         return err == NULL ? rc : tg_error_wrap(err, "%s", file);
     rc = decode_object(&at, document, document_fields, TG_ARRAY_SIZE(document_fields), ret, err);
     for (size_t i = 0; rc == 0 && i < TG_ARRAY_SIZE(document_fields); i++) {
-        if (tg_json_get(document, document_fields[i].name) == NULL)
+        if (document_fields[i].required && tg_json_get(document, document_fields[i].name) == NULL)
             rc = fail(&at, document, document_fields[i].name, "is missing", err);
     }
-    return rc;
+    return rc == 0 ? check_document(&at, document, ret, err) : rc;
 }
 
 int tg_sim_inventory_load(const char *file, struct tg_arena *arena, struct tg_sim_inventory *ret,

@@ -5,6 +5,7 @@
  *
  *   apiVersion: tangram.dev/v1alpha1
  *   kind: SimInventory
+ *   firstIndex: 8                         # position of the first card; default 0
  *   cards:                                # in the order of their positions on the node; may be []
  *   - product: NVIDIA L4                  # a card of api/mig, by its exact product name
  *     count: 2                            # default 1
@@ -13,6 +14,9 @@
  *   - name: custom                        # any other card; the name becomes its productName
  *     memory: 48Gi
  *     attributes: {productName: {string: X9}, driverVersion: {version: 1.2.3}}
+ *
+ * Two inventories of one node (two drivers with cards of their own) differ in firstIndex: the same
+ * position of the same node is the same card.
  *
  * Attributes that follow from the position (uuid, index, minor, resource.kubernetes.io/pciBusID)
  * cannot be given.
@@ -27,7 +31,7 @@
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
 
-#define TG_SIM_CARDS_MAX 1024 /* of a node, counts added up */
+#define TG_SIM_CARDS_MAX 1024 /* of a node: firstIndex and counts added up */
 #define TG_SIM_BYTES_MAX ((size_t)1 << 20)
 
 /* One entry of `cards`. Strings live in the arena of the inventory. */
@@ -41,6 +45,7 @@ struct tg_sim_card {
 };
 
 struct tg_sim_inventory {
+    size_t first_index;
     TG_LIST_OF(struct tg_sim_card) cards;
 };
 

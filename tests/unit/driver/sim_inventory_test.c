@@ -58,6 +58,18 @@ static void the_documents_of_the_design_are_read(void **state)
     assert_string_equal(inventory.cards.items[2].attributes.items[0].value.string, "X9");
 }
 
+static void cards_may_begin_behind_those_of_another_driver(void **state)
+{
+    (void)state;
+    struct tg_sim_inventory inventory;
+    assert_int_equal(decode(HEAD "cards: []\n", &inventory, NULL), 0);
+    assert_int_equal(inventory.first_index, 0);
+    assert_int_equal(decode(HEAD "cards:\n- {product: NVIDIA L4, count: 24}\nfirstIndex: 1000\n",
+                            &inventory, NULL),
+                     0);
+    assert_int_equal(inventory.first_index, 1000);
+}
+
 static void a_node_may_have_no_cards(void **state)
 {
     (void)state;
@@ -95,7 +107,13 @@ static const struct {
     {"apiVersion: tangram.dev/v1alpha1\nkind: Fleet\ncards: []\n",
      "inv.yaml:2: kind: expected SimInventory"},
     {HEAD "cards: []\ncrads: []\n",
-     "inv.yaml:4: crads: unknown field; known here: apiVersion, kind, cards"},
+     "inv.yaml:4: crads: unknown field; known here: apiVersion, kind, firstIndex, cards"},
+    {HEAD "firstIndex: -1\ncards: []\n",
+     "inv.yaml:3: firstIndex: expected a whole number from 0 to 1023"},
+    {HEAD "firstIndex: 1024\ncards: []\n", "firstIndex: expected a whole number from 0 to 1023"},
+    {HEAD "firstIndex: \"8\"\ncards: []\n", "firstIndex: expected a whole number"},
+    {HEAD "firstIndex: 1000\ncards:\n- {product: NVIDIA L4, count: 25}\n",
+     "inv.yaml:3: firstIndex: with the cards that follow it passes 1024"},
     {HEAD "cards: {}\n", "inv.yaml:3: cards: expected a list of cards"},
     {HEAD "cards:\n- 5\n", "inv.yaml:4: cards[0]: expected fields (a mapping)"},
     {HEAD "cards:\n- {product: NVIDIA L4}\n- product: NVIDIA L4\n  cuont: 2\n",
@@ -209,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest sim_inventory[] = {
         WITH(the_documents_of_the_design_are_read),
+        WITH(cards_may_begin_behind_those_of_another_driver),
         WITH(a_node_may_have_no_cards),
         WITH(attributes_have_the_types_of_the_api),
         WITH(what_is_wrong_is_told_with_file_and_line),

@@ -149,6 +149,24 @@ static void the_position_and_the_node_decide_and_the_product_does_not(void **sta
     tg_device_set_done(&other_node);
 }
 
+static void the_first_index_moves_the_cards_and_nothing_else(void **state)
+{
+    (void)state;
+    struct tg_device_set all = list("node-1", HEAD "cards:\n- {product: NVIDIA L4, count: 10}\n");
+    struct tg_device_set rest =
+        list("node-1", HEAD "firstIndex: 8\ncards:\n- {product: NVIDIA L4, count: 2}\n");
+    assert_int_equal(rest.devices.n, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct tg_provider_device *a = &all.devices.items[8 + i], *b = &rest.devices.items[i];
+        assert_string_equal(a->uuid, b->uuid);
+        assert_string_equal(a->device.name, b->device.name);
+        assert_string_equal(string_of(a, "resource.kubernetes.io/pciBusID"),
+                            string_of(b, "resource.kubernetes.io/pciBusID"));
+    }
+    tg_device_set_done(&all);
+    tg_device_set_done(&rest);
+}
+
 static void the_largest_node_is_valid_and_every_device_its_own(void **state)
 {
     (void)state;
@@ -271,6 +289,7 @@ int main(void)
         WITH(names_and_uuids_are_the_same_for_ever),
         WITH(a_name_is_the_beginning_of_the_uuid),
         WITH(the_position_and_the_node_decide_and_the_product_does_not),
+        WITH(the_first_index_moves_the_cards_and_nothing_else),
         WITH(the_largest_node_is_valid_and_every_device_its_own),
         WITH(four_cards_share_a_root_port),
         WITH(a_custom_card_has_what_the_inventory_says),
