@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/clock.h"
 #include "api/runtime/base/str.h"
 #include "kubelet-plugin/registration.h"
 
@@ -96,6 +97,16 @@ static const struct tg_option table[] = {
      .argument = "LIST",
      .help =
          "Extended resources of the same cards: while the node offers any, nothing is published."},
+    {.name = "conflict-grace",
+     .env = "TANGRAM_CONFLICT_GRACE",
+     .kind = TG_OPTION_DURATION,
+     OPTION(conflict_grace),
+     .fallback = "1m",
+     .argument = "DURATION",
+     .min = TG_SECOND,
+     .max = 24 * 3600 * TG_SECOND,
+     .help = "How long no other driver must have published our cards before they are published "
+             "again."},
     {.name = "v",
      .env = "TANGRAM_V",
      .kind = TG_OPTION_INT,

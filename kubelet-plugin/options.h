@@ -21,6 +21,7 @@ struct tg_plugin_options {
     const char *boot_id_file;
     const char *health_addr;           /* "": no health server */
     const char *conflicting_resources; /* comma separated, a name may end in '*' */
+    int64_t conflict_grace;            /* nanoseconds */
     int64_t v;
     const char *logging_format;
 };

@@ -11,10 +11,12 @@
 #include "api/runtime/base/file.h"
 #include "api/runtime/base/log.h"
 #include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
 #include "api/runtime/http/http.h"
 #include "kubelet-plugin/claim_api.h"
 #include "kubelet-plugin/claims.h"
 #include "kubelet-plugin/dra_service.h"
+#include "kubelet-plugin/foreign_watch.h"
 #include "kubelet-plugin/health_stream.h"
 #include "kubelet-plugin/node_watch.h"
 #include "kubelet-plugin/publisher.h"
@@ -34,6 +36,11 @@ struct tg_plugin {
     struct tg_kube_client *client;
     struct tg_events *events;
     struct tg_node_watch *node;
+    struct tg_foreign_watch *foreign;
+    char *node_uid;     /* NULL: there is no Node */
+    char *node_blocks;  /* why nothing may be published: what the Node says, NULL: nothing */
+    char *other_blocks; /* what the slices of other drivers say */
+    char *told;         /* what was said of it last */
     struct tg_slice_api *slices;
     struct tg_publisher *publisher;
     struct tg_device_worker *devices;
@@ -94,6 +101,33 @@ static int serve_health(struct tg_plugin *plugin, struct tg_error *err)
 
 /* --- what the parts tell --- */
 
+static void replace(char **to, const char *value)
+{
+    free(*to);
+    *to = value == NULL ? NULL : tg_xstrdup(value);
+}
+
+/* Whether our devices may be published, by all that is known: told when it changes, to the log, on
+ * the Node and, by the publisher's status, to who asks whether we are ready. */
+static void consider_publishing(struct tg_plugin *plugin)
+{
+    const char *blocked = tg_or(plugin->node_blocks, plugin->other_blocks);
+    const struct tg_object_meta node = {.name = plugin->options->node_name,
+                                        .uid = plugin->node_uid};
+
+    if (plugin->node_uid != NULL && !tg_streq(plugin->told, blocked)) {
+        if (blocked == NULL) {
+            TG_INFO("Nothing speaks against publishing any more");
+        } else {
+            TG_WARN("Nothing is published", TG_S("why", blocked));
+            tg_events_record(plugin->events, &tg_kind_node, &node, "Warning", "DevicesNotPublished",
+                             blocked);
+        }
+        replace(&plugin->told, blocked);
+    }
+    tg_publisher_set_node(plugin->publisher, plugin->node_uid, blocked);
+}
+
 static void on_node_changed(void *data, const struct tg_object_meta *node, const char *blocked)
 {
     struct tg_plugin *plugin = data;
@@ -101,12 +135,19 @@ static void on_node_changed(void *data, const struct tg_object_meta *node, const
     if (node == NULL)
         TG_WARN("There is no such Node; slices wait for it",
                 TG_S("node", plugin->options->node_name));
-    if (node != NULL && blocked != NULL) {
-        TG_WARN("Nothing is published", TG_S("why", blocked));
-        tg_events_record(plugin->events, &tg_kind_node, node, "Warning", "DevicesNotPublished",
-                         blocked);
-    }
-    tg_publisher_set_node(plugin->publisher, node == NULL ? NULL : node->uid, blocked);
+    replace(&plugin->node_uid, node == NULL ? NULL : node->uid);
+    replace(&plugin->node_blocks, blocked);
+    consider_publishing(plugin);
+}
+
+/* Nothing is published before it is known whose the cards are: only now the publisher gets them. */
+static void on_foreign_changed(void *data, const char *blocked)
+{
+    struct tg_plugin *plugin = data;
+
+    replace(&plugin->other_blocks, blocked);
+    consider_publishing(plugin);
+    tg_publisher_set_devices(plugin->publisher, tg_device_worker_devices(plugin->devices));
 }
 
 static void on_slices_changed(void *data)
@@ -174,7 +215,7 @@ static void on_devices_started(void *data, const struct tg_prepare_report *repor
         plugin->stopped(plugin->data, err);
         return;
     }
-    tg_publisher_set_devices(plugin->publisher, tg_device_worker_devices(plugin->devices));
+    tg_foreign_watch_set_devices(plugin->foreign, tg_device_worker_devices(plugin->devices));
     /* Reading inventory, kubeconfig and certificates left holes in the heap that are never needed
      * again. */
     malloc_trim(0);
@@ -211,6 +252,13 @@ static void start_parts(struct tg_plugin *plugin)
         .changed = on_node_changed,
         .data = plugin,
     };
+    const struct tg_foreign_watch_config foreign = {
+        .driver = options->driver_name,
+        .node_name = options->node_name,
+        .grace = options->conflict_grace,
+        .changed = on_foreign_changed,
+        .data = plugin,
+    };
     const struct tg_device_worker_config devices = {
         .provider = options->provider,
         .provider_options = {.node_name = options->node_name, .inventory = options->inventory},
@@ -229,6 +277,7 @@ static void start_parts(struct tg_plugin *plugin)
     plugin->publisher = tg_publisher_new(plugin->loop, options->driver_name, options->node_name,
                                          tg_slice_api_publisher(plugin->slices));
     plugin->node = tg_node_watch_new(plugin->client, &node);
+    plugin->foreign = tg_foreign_watch_new(plugin->client, &foreign);
     plugin->devices = tg_device_worker_new(plugin->loop, &devices);
     plugin->source = tg_claim_api_source(plugin->client);
     plugin->claims =
@@ -298,6 +347,7 @@ void tg_plugin_free(struct tg_plugin *plugin)
     tg_health_stream_free(plugin->health);
     tg_claims_free(plugin->claims);
     tg_node_watch_free(plugin->node);
+    tg_foreign_watch_free(plugin->foreign);
     tg_slice_api_free(plugin->slices);
     tg_publisher_free(plugin->publisher);
     if (plugin->events != NULL)
@@ -305,5 +355,9 @@ void tg_plugin_free(struct tg_plugin *plugin)
     if (plugin->client != NULL)
         tg_kube_client_free(plugin->client);
     tg_arena_free(plugin->arena);
+    free(plugin->node_uid);
+    free(plugin->node_blocks);
+    free(plugin->other_blocks);
+    free(plugin->told);
     free(plugin);
 }

@@ -25,6 +25,8 @@ teardown() {
     # The kubelet asks the plugin to unprepare: it ends after the pods.
     kn delete pods --all --wait --timeout=60s >/dev/null
     "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" node-6.foreign || true
+    [[ ! -e $TG_DIR/run/node-5.twin ]] || "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" node-5.twin || true
+    k delete resourceslice clash --ignore-not-found >/dev/null
     scenario_teardown
     k delete deviceclass "$FOREIGN" --ignore-not-found >/dev/null
     k get resourceslices -o json | jq -r --arg driver "$FOREIGN" '.items[] | select(.spec.driver == $driver) | .metadata.name' |
@@ -86,4 +88,41 @@ YAML
     pod mixed unused | sed 's/resourceClaimTemplateName: unused/resourceClaimName: mixed/' | kn create -f -
     wait_event 30 ResourceClaim mixed "$FOREIGN"
     [[ -z $(kn get resourceclaim mixed -o jsonpath='{.status.allocation}') ]]
+}
+
+# not_published DRIVER TEXT: an event on node-5 says that nothing is published since DRIVER publishes the same card.
+not_published() {
+    tg_watch_first 30 ".involvedObject.kind == \"Node\" and .involvedObject.name == \"node-5\" and
+        .reason == \"DevicesNotPublished\" and (.message | contains(\"driver $1 publishes our card\"))" \
+        --namespace default events >/dev/null
+}
+slices_of() { k get resourceslices -o json | jq -r --arg driver "$1" '.items[].spec | select(.driver == $driver) | .nodeName' | sort; }
+
+@test "(g) a card that another driver publishes too is withdrawn, and published again when that has ended" {
+    local slice before
+    before=$(slices_of "$TG_DRIVER")
+    slice=$(k get resourceslices -o json | jq -c --arg driver "$TG_DRIVER" '
+        .items[] | select(.spec.nodeName == "node-5" and .spec.driver == $driver)')
+    k create -f - <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: clash}
+spec:
+  driver: clash.example.com
+  nodeName: node-5
+  pool: {name: node-5, generation: 1, resourceSliceCount: 1}
+  devices: [{name: same, attributes: {uuid: {string: $(jq '.spec.devices[0].attributes.uuid.string' <<<"$slice")}}}]
+YAML
+    k wait --for=delete "resourceslice/$(jq -r .metadata.name <<<"$slice")" --timeout=30s
+    not_published clash.example.com
+    [[ $(slices_of "$TG_DRIVER") == "$(grep -v '^node-5$' <<<"$before")" ]]
+    k delete resourceslice clash
+    tg_slices_wait 60 node-5
+
+    # Whoever comes second with the same cards publishes nothing; nobody is disturbed.
+    tg_plugin_start node-5 twin twin.example.com "$TG_SYSTEM/inventory.yaml" --health-addr 127.0.0.1:8099
+    not_published "$TG_DRIVER"
+    [[ $("$TG_CLUSTER_SCRIPTS/node-exec" "$TG_DIR" node-5 curl -s -w '%{http_code}' http://127.0.0.1:8099/readyz) == \
+        *"slices: driver $TG_DRIVER publishes our card"*503 ]]
+    [[ -z $(slices_of twin.example.com) && $(slices_of "$TG_DRIVER") == "$before" ]]
 }

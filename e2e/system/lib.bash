@@ -70,14 +70,14 @@ tg_inventory() {
     esac
 }
 
-# tg_plugin_start NODE [NAME DRIVER INVENTORY]: the plugin, or one of another name that serves another driver.
+# tg_plugin_start NODE [NAME DRIVER INVENTORY [OPTION...]]: the plugin, or one of another name that serves another driver.
 tg_plugin_start() {
     local node=$1 name=${2:-tangram} driver=${3:-$TG_DRIVER} inventory=${4:-$(tg_inventory "$1")}
     local kubeconfig=$TG_DIR/kubeconfig/$node.plugin
     [[ -e $kubeconfig ]] || "$TG_CLUSTER_SCRIPTS/token" "$TG_DIR" "$TG_NAMESPACE" "$TG_PLUGIN_ACCOUNT" --node "$node" \
         >"$kubeconfig"
     tg_node_spawn "$node" "$name" "$TG_BIN/tangram-kubelet-plugin" --node-name "$node" --kubeconfig "$kubeconfig" \
-        --provider sim --inventory "$inventory" --driver-name "$driver"
+        --provider sim --inventory "$inventory" --driver-name "$driver" --conflict-grace 3s "${@:5}"
 }
 
 # tg_slices_wait SECONDS NODE [DRIVER]: until the node's devices are published.

@@ -17,10 +17,11 @@
 struct api_server {
     struct test_server http;
     struct tg_kube_client *client;
-    const char *nodes;  /* items of the list: "" or objects with commas */
-    const char *slices; /* the same */
-    const char *claim;  /* the answer to every GET of a claim; NULL: 404 */
-    struct test_connection *node_watch, *slice_watch;
+    const char *nodes;   /* items of the list: "" or objects with commas */
+    const char *slices;  /* the same */
+    const char *foreign; /* the same, of other drivers */
+    const char *claim;   /* the answer to every GET of a claim; NULL: 404 */
+    struct test_connection *node_watch, *slice_watch, *foreign_watch;
     /* What was asked for, watches and lists left out. */
     struct {
         char method[16];
@@ -85,14 +86,17 @@ static inline void api_handle(void *data, struct test_connection *connection,
     bool get = tg_streq(request->method, "GET");
     bool nodes = strstr(request->path, "/api/v1/nodes") != NULL;
     bool slices = strstr(request->path, "/resourceslices") != NULL;
+    bool foreign = slices && strstr(request->path, "spec.driver%21%3D") != NULL;
 
     if (get && strstr(request->path, "watch=1") != NULL) {
         test_begin(connection, 200);
-        *(nodes ? &api->node_watch : &api->slice_watch) = connection;
+        *(nodes     ? &api->node_watch
+          : foreign ? &api->foreign_watch
+                    : &api->slice_watch) = connection;
         return;
     }
     if (get && (nodes || slices)) {
-        api_list(connection, nodes ? api->nodes : api->slices);
+        api_list(connection, nodes ? api->nodes : foreign ? api->foreign : api->slices);
         return;
     }
     assert(api->n < API_LOG);
@@ -114,7 +118,7 @@ static inline void api_handle(void *data, struct test_connection *connection,
 static inline void api_server_init(struct api_server *api, struct tg_loop *loop)
 {
     memset(api, 0, sizeof(*api));
-    api->nodes = api->slices = "";
+    api->nodes = api->slices = api->foreign = "";
     test_server_start(&api->http, loop, api_handle, api);
     const struct tg_kube_config config = {.server = api->http.url, .namespace_ = "default"};
     if (tg_kube_client_new(loop, tg_clock_system(), &config, "test", &api->client, NULL) != 0)
@@ -154,6 +158,17 @@ static inline void api_push(struct test_connection *watch, const char *type, con
     TG_AUTOFREE char *line = tg_xasprintf("{\"type\":\"%s\",\"object\":%s}\n", type, object);
     assert(watch != NULL);
     test_chunk(watch, line);
+}
+
+/* A slice of another driver on node-a with one device, which has that attribute. */
+static inline char *api_foreign_slice(const char *version, const char *key, const char *value)
+{
+    return tg_xasprintf(
+        "{\"metadata\":{\"name\":\"foreign\",\"uid\":\"slice-foreign\",\"resourceVersion\":\"%s\"},"
+        "\"spec\":{\"driver\":\"other.example.com\",\"nodeName\":\"node-a\",\"pool\":{\"name\":"
+        "\"node-a\",\"generation\":1,\"resourceSliceCount\":1},\"devices\":[{\"name\":\"theirs\","
+        "\"attributes\":{\"%s\":{\"string\":\"%s\"}}}]}}",
+        version, key, value);
 }
 
 /* A Node with that much of nvidia.com/gpu ("" leaves the resource out). */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/clock.h"
 #include "api/runtime/base/str.h"
 #include "kubelet-plugin/options.h"
 
@@ -40,6 +41,8 @@ static void defaults_are_those_of_a_node(void **state)
     assert_string_equal(options.provider, "sim");
     assert_string_equal(options.kubeconfig, "");
     assert_string_equal(options.health_addr, "");
+    /* Longer than other drivers take to put back slices that the kubelet has removed. */
+    assert_true(options.conflict_grace > 30 * TG_SECOND);
 }
 
 static void the_environment_stands_in_for_missing_options(void **state)

@@ -70,6 +70,7 @@ static int setup(void **state)
         .boot_id_file = bench->folder.boot_id,
         .health_addr = "",
         .conflicting_resources = "nvidia.com/gpu",
+        .conflict_grace = TG_SECOND / 100,
         .logging_format = "text",
     };
     *state = bench;
@@ -212,6 +213,53 @@ static void a_node_that_offers_the_cards_otherwise_gets_an_event_and_no_slices(v
     assert_int_equal(api_count(&bench->api, "POST", SLICES), 0);
 }
 
+/* Waits until the slice was deleted so often. */
+static void answer_deletions(struct bench *bench, size_t count)
+{
+    wait_for(bench, "DELETE", SLICES, count);
+    TG_AUTOFREE char *slice = api_stored(api_last(&bench->api, "POST", SLICES));
+    api_push(bench->api.slice_watch, "DELETED", slice);
+}
+
+static void a_card_that_another_driver_publishes_is_withdrawn_until_that_has_ended(void **state)
+{
+    struct bench *bench = *state;
+    char uuid[64];
+    start(bench);
+    wait_for(bench, "POST", SLICES, 1);
+    const char *at = strstr(api_last(&bench->api, "POST", SLICES), "GPU-");
+    assert_non_null(at);
+    snprintf(uuid, sizeof(uuid), "%.40s", at);
+    while (bench->api.foreign_watch == NULL || bench->api.slice_watch == NULL)
+        tg_loop_run_once(bench->loop, true);
+
+    TG_AUTOFREE char *foreign = api_foreign_slice("30", "uuid", uuid);
+    api_push(bench->api.foreign_watch, "ADDED", foreign);
+    answer_deletions(bench, 1);
+    wait_for(bench, "POST", "/events", 1);
+    const char *event = api_last(&bench->api, "POST", "/events");
+    assert_non_null(strstr(event, "DevicesNotPublished"));
+    assert_non_null(strstr(event, "driver other.example.com publishes our card"));
+    assert_non_null(strstr(event, "node-uid"));
+
+    TG_AUTOFREE char *gone = api_foreign_slice("31", "uuid", uuid);
+    api_push(bench->api.foreign_watch, "DELETED", gone);
+    wait_for(bench, "POST", SLICES, 2);
+}
+
+static void a_card_of_another_driver_is_never_published(void **state)
+{
+    struct bench *bench = *state;
+    TG_AUTOFREE char *foreign =
+        api_foreign_slice("5", "resource.kubernetes.io/pciBusID", "0000:12:00.0");
+    bench->api.foreign = foreign;
+    start(bench);
+    wait_served(bench);
+    wait_for(bench, "POST", "/events", 1);
+    assert_non_null(strstr(api_last(&bench->api, "POST", "/events"), "0000:12:00.0"));
+    assert_int_equal(api_count(&bench->api, "POST", SLICES), 0);
+}
+
 static void an_inventory_that_is_wrong_ends_the_program_with_the_reason(void **state)
 {
     struct bench *bench = *state;
@@ -244,6 +292,8 @@ int main(void)
         TEST(stopping_removes_the_sockets_and_leaves_the_slices),
         TEST(stopping_waits_for_calls_and_the_second_time_it_does_not),
         TEST(a_node_that_offers_the_cards_otherwise_gets_an_event_and_no_slices),
+        TEST(a_card_that_another_driver_publishes_is_withdrawn_until_that_has_ended),
+        TEST(a_card_of_another_driver_is_never_published),
         TEST(an_inventory_that_is_wrong_ends_the_program_with_the_reason),
         TEST(a_kubeconfig_that_is_not_there_is_told_at_once),
     };
