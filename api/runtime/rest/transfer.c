@@ -307,8 +307,16 @@ void tg_rest_set_result(struct tg_rest_request *request, CURLcode result)
 {
     enum tg_code code = TG_UNAVAILABLE;
 
-    if (request->error.code != TG_OK || result == CURLE_OK)
+    if (request->error.code != TG_OK || (result == CURLE_OK && request->headers_complete))
         return;
+    if (result == CURLE_OK) {
+        /* curl takes a connection that ends inside the headers for the end of an answer. */
+        tg_error_set(&request->error, TG_UNAVAILABLE,
+                     "%s %s%s: the connection ended before the answer was complete",
+                     tg_rest_method_name(request->call.method), request->rest->base_url,
+                     request->call.path);
+        return;
+    }
     for (size_t i = 0; i < TG_ARRAY_SIZE(results); i++) {
         if (results[i].curl == result)
             code = results[i].code;
