@@ -141,7 +141,9 @@ static inline bool test_connection_parse(struct test_connection *connection)
         request.body_len = strtoul(length + sizeof(length_name) - 1, NULL, 10);
     if (connection->in.len < head + request.body_len)
         return false;
-    copy = tg_xstrndup(data, head + request.body_len);
+    copy = tg_xmalloc(head + request.body_len + 1);
+    memcpy(copy, data, head + request.body_len); /* a body may be binary */
+    copy[head + request.body_len] = '\0';
     tg_buf_consume(&connection->in, head + request.body_len);
     copy[head - 1] = '\0';
     request.headers = copy;

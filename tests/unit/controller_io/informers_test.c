@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/controller_io/fixture.h"
+
+#define CLAIM(version, more, device)                                                               \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"c\",\"uid\":\"u\",\"resourceVersion\":"        \
+    "\"" version "\"" more "},\"spec\":{},\"status\":{\"allocation\":{\"devices\":{\"results\":[{" \
+    "\"request\":\"r\",\"driver\":\"d\",\"pool\":\"p\",\"device\":\"" device "\"}]}}}}"
+#define ODD ",\"annotations\":{\"a\":\"\\u0000\"}"
+
+static const struct tg_resource_claim *fill(const struct fixture *f, struct tg_view *view)
+{
+    tg_view_init(view);
+    tg_controller_fill_view(f->controller, view);
+    return tg_view_claim(view, "ns", "c");
+}
+
+static const char *device(const struct tg_resource_claim *claim)
+{
+    return claim->status->allocation->devices->results.items[0].device;
+}
+
+static void wait_event(struct fixture *f)
+{
+    while (f->events == 0)
+        tg_loop_run_once(f->loop, true);
+}
+
+/* Somebody can make a claim unreadable, and must not free its devices by that. */
+static void a_claim_that_was_never_readable_is_told_and_goes_on_holding_its_devices(void **state)
+{
+    const struct tg_resource_claim *claim;
+    struct fixture *f = *state;
+    struct tg_view view;
+
+    f->claims = CLAIM("500", ODD, "gpu-1");
+    fixture_start(f, "");
+    claim = fill(f, &view);
+    assert_string_equal(device(claim), "gpu-1");
+    assert_non_null(tg_view_unreadable(&view, TG_VIEW_CLAIM, claim->metadata));
+    tg_view_done(&view);
+    wait_event(f);
+    assert_non_null(strstr(f->event, "\"reason\":\"Unreadable\""));
+    assert_non_null(strstr(f->event, "\"type\":\"Warning\""));
+    assert_non_null(strstr(f->event, "\"kind\":\"ResourceClaim\""));
+    assert_non_null(strstr(f->event, "\"uid\":\"u\""));
+    assert_non_null(strstr(f->event, "metadata.annotations.a: a string with a NUL character"));
+}
+
+static void a_claim_that_becomes_unreadable_shows_its_new_devices_until_it_is_mended(void **state)
+{
+    const struct tg_resource_claim *claim;
+    struct fixture *f = *state;
+    unsigned passes;
+    struct tg_view view;
+
+    f->claims = CLAIM("500", "", "gpu-1");
+    fixture_start(f, "");
+    claim = fill(f, &view);
+    assert_null(tg_view_unreadable(&view, TG_VIEW_CLAIM, claim->metadata));
+    tg_view_done(&view);
+    fixture_settle(f);
+    passes = f->passes;
+    test_chunk(f->claim_watch,
+               "{\"type\":\"MODIFIED\",\"object\":" CLAIM("1001", ODD, "gpu-2") "}\n");
+    wait_event(f);
+    assert_true(f->passes > passes); /* it is decided anew */
+    claim = fill(f, &view);
+    assert_string_equal(device(claim), "gpu-2");
+    assert_non_null(tg_view_unreadable(&view, TG_VIEW_CLAIM, claim->metadata));
+    tg_view_done(&view);
+    test_chunk(f->claim_watch,
+               "{\"type\":\"MODIFIED\",\"object\":" CLAIM("1002", "", "gpu-3") "}\n");
+    while (tg_informer_get(f->controller->informers[TG_VIEW_CLAIM], "ns", "c")->version != 1002)
+        tg_loop_run_once(f->loop, true);
+    claim = fill(f, &view);
+    assert_string_equal(device(claim), "gpu-3");
+    assert_null(tg_view_unreadable(&view, TG_VIEW_CLAIM, claim->metadata));
+    tg_view_done(&view);
+}
+
+static void a_kind_that_the_server_does_not_know_is_done_without(void **state)
+{
+    struct fixture *f = *state;
+
+    f->no_taint_rules = true;
+    fixture_start(f, "");
+    assert_null(f->controller->informers[TG_VIEW_TAINT_RULE]);
+    assert_non_null(f->controller->informers[TG_VIEW_CLAIM]);
+    assert_true(tg_controller_synced(f->controller));
+}
+
+static void every_write_has_the_store_of_its_kind(void **state)
+{
+    static const struct {
+        enum tg_write_kind write;
+        const char *kind;
+    } kinds[] = {
+        {TG_WRITE_GANG_CREATE, "Gang"},
+        {TG_WRITE_GANG_METADATA, "Gang"},
+        {TG_WRITE_GANG_STATUS, "Gang"},
+        {TG_WRITE_GANG_DELETE, "Gang"},
+        {TG_WRITE_CLAIM_ALLOCATE, "ResourceClaim"},
+        {TG_WRITE_CLAIM_CLEAR, "ResourceClaim"},
+        {TG_WRITE_POD, "Pod"},
+    };
+    struct fixture *f = *state;
+
+    fixture_start(f, "");
+    for (size_t i = 0; i < TG_ARRAY_SIZE(kinds); i++) {
+        const struct tg_informer *informer =
+            tg_controller_informer_of(f->controller, kinds[i].write);
+
+        assert_string_equal(tg_informer_kind(informer)->kind, kinds[i].kind);
+        assert_string_equal(tg_controller_kind_of(kinds[i].write)->kind, kinds[i].kind);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_claim_that_was_never_readable_is_told_and_goes_on_holding_its_devices),
+        TEST(a_claim_that_becomes_unreadable_shows_its_new_devices_until_it_is_mended),
+        TEST(a_kind_that_the_server_does_not_know_is_done_without),
+        TEST(every_write_has_the_store_of_its_kind),
+    };
+    return cmocka_run_group_tests_name("informers", tests, NULL, NULL);
+}
