@@ -436,35 +436,37 @@ YAML
 YAML
     }
     create kept
-    for annotation in tangram.dev/plan tangram.dev/epoch; do
-        for name in USER SCHEDULER ADMIN; do
-            local -n identity=$name
-            may "${identity[@]}" -- create pods
-            may "${identity[@]}" -- patch pods
-            may "${identity[@]}" -- patch pods status
-            may "${identity[@]}" -- create pods binding
-            refused tangram-records "may not set the annotation $annotation" \
-                create new "$annotation: x" "${identity[@]}"
+    for name in USER SCHEDULER ADMIN; do
+        local -n identity=$name
+        may "${identity[@]}" -- create pods
+        may "${identity[@]}" -- patch pods
+        may "${identity[@]}" -- patch pods status
+        may "${identity[@]}" -- create pods binding
+        for annotation in tangram.dev/plan tangram.dev/epoch; do
             refused tangram-records "may not set the annotation $annotation" annotate kept "$annotation=x" "${identity[@]}"
-            refused tangram-records "may not set the annotation $annotation" patch_status kept "$annotation" "${identity[@]}"
-            refused tangram-records "may not set the annotation $annotation" bind kept "$annotation" "${identity[@]}"
         done
+        annotation=tangram.dev/plan
+        refused tangram-records "may not set the annotation $annotation" create new "$annotation: x" "${identity[@]}"
+        refused tangram-records "may not set the annotation $annotation" patch_status kept "$annotation" "${identity[@]}"
+        refused tangram-records "may not set the annotation $annotation" bind kept "$annotation" "${identity[@]}"
+    done
+    for annotation in tangram.dev/plan tangram.dev/epoch; do
         annotate kept "$annotation=x" "${CONTROLLER[@]}"
-        for name in USER SCHEDULER; do
-            local -n identity=$name
-            refused tangram-records "may not set the annotation $annotation" annotate kept "$annotation=y" "${identity[@]}"
-            refused tangram-records "may not remove the annotation $annotation" annotate kept "$annotation-" "${identity[@]}"
-            # Everything else about the pod is theirs, also while the record stands.
-            create "other-${annotation#*/}-${name,,}" '' "${identity[@]}"
-            annotate kept example.com/other="$annotation-$name" "${identity[@]}"
-            patch_status kept example.com/mine "${identity[@]}"
-        done
+        refused tangram-records "may not set the annotation $annotation" annotate kept "$annotation=y" "${USER[@]}"
+        refused tangram-records "may not remove the annotation $annotation" annotate kept "$annotation-" "${USER[@]}"
         annotate kept "$annotation-"
         annotate kept "$annotation=x" "${CONTROLLER[@]}"
         annotate kept "$annotation-" "${CONTROLLER[@]}"
     done
-
     annotate kept tangram.dev/plan=x "${CONTROLLER[@]}"
+    for name in USER SCHEDULER; do
+        local -n identity=$name
+        refused tangram-records 'may not remove the annotation' annotate kept tangram.dev/plan- "${identity[@]}"
+        # Everything else about the pod is theirs, also while the record stands.
+        create "other-${name,,}" '' "${identity[@]}"
+        annotate kept example.com/other="$name" "${identity[@]}"
+        patch_status kept example.com/mine "${identity[@]}"
+    done
     kn create role release --verb=release --resource=gangs.tangram.dev
     kn create rolebinding release --role=release --user=alice
     tg_wait_until 10 annotate kept tangram.dev/plan- "${USER[@]}"
