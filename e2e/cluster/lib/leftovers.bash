@@ -16,13 +16,16 @@ leftover_processes() {
     done
 }
 
-# tg_leftovers: one line for each thing that is still there.
+# tg_leftovers: one line for each thing that is still there, but for the bridge; without the bridge, what is named after it
+# is not ours.
 tg_leftovers() {
     local root tg_own_processes=" $$ $BASHPID $PPID "
     leftover_processes
-    ip -br link 2>/dev/null | awk -v bridge="$TG_BRIDGE" '$1 ~ "^" bridge "(-|$)" {print "interface " $1}'
+    awk -v dir="$TG_DIR/" 'index($0, dir) {print "mount " $2}' /proc/mounts
+    tg_network_owned || return 0
+    ip -br link 2>/dev/null | awk -v bridge="$TG_BRIDGE" '$1 ~ "^" bridge "-" {print "interface " $1}'
     ip netns list 2>/dev/null | awk -v bridge="$TG_BRIDGE" '$1 ~ "^" bridge "-" {print "namespace " $1}'
-    awk -v dir="$TG_DIR/" -v bridge="/$TG_BRIDGE-" 'index($0, dir) || index($2, bridge) {print "mount " $2}' /proc/mounts
+    awk -v bridge="/$TG_BRIDGE-" 'index($2, bridge) {print "mount " $2}' /proc/mounts
     while read -r root; do
         [[ ! -e $root/$TG_BRIDGE ]] || echo "cgroup $root/$TG_BRIDGE"
     done < <(tg_cgroup_roots)

@@ -8,8 +8,19 @@ tg_node_netns() { echo "$TG_BRIDGE-$1"; }
 tg_node_address() { echo "10.200.$TG_INDEX.$((10 + $1))"; }
 tg_pod_range() { echo "10.$((201 + TG_INDEX)).$1.0/24"; }
 
-# tg_network_claim INDEX: creating the bridge is what reserves an index among clusters of this machine.
-tg_network_claim() { ip link add "tg$1" type bridge 2>/dev/null; }
+# tg_network_mark DIR: what the bridge of the cluster in DIR carries as its alias.
+tg_network_mark() { echo "tangram $(sha256sum <<<"$1" | cut -c1-16)"; }
+
+# tg_network_claim INDEX DIR: creating the bridge is what reserves an index among clusters of this machine.
+tg_network_claim() { ip link add "tg$1" type bridge 2>/dev/null && ip link set "tg$1" alias "$(tg_network_mark "$2")"; }
+
+# tg_network_owned: the bridge of our index is there and ours. Without it the index, and what is named after it, may be
+# another cluster's by now. (Between creation and marking a bridge has no alias; only its own cluster is that early.)
+tg_network_owned() {
+    local alias
+    alias=$(ip -j link show dev "$TG_BRIDGE" 2>/dev/null | jq -r '.[0].ifalias // ""') || return 1
+    [[ -z $alias || $alias == "$(tg_network_mark "$TG_DIR")" ]]
+}
 
 tg_network_create() {
     ip addr add "$TG_HOST_ADDRESS/24" dev "$TG_BRIDGE"
@@ -37,7 +48,7 @@ tg_network_add_node() {
     nsenter --net="/run/netns/$netns" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
 }
 
-# tg_network_remove: with the bridge go its addresses and routes, with a namespace its interfaces.
+# tg_network_remove: everything but the bridge; with a namespace go its interfaces.
 tg_network_remove() {
     local netns link
     while read -r netns; do
@@ -46,10 +57,12 @@ tg_network_remove() {
     while read -r link; do
         ip link delete "$link" 2>/dev/null || true # the kernel takes it away with its peer, a moment later
     done < <(ip -o link show master "$TG_BRIDGE" 2>/dev/null | awk -F'[ :@]+' '{print $2}')
-    ! ip link show "$TG_BRIDGE" >/dev/null 2>&1 || ip link delete "$TG_BRIDGE"
     # `ip netns add` makes the folder a mount of its own, once; without namespaces nobody needs it.
     if [[ -d /run/netns && -z $(ls -A /run/netns) ]]; then
         umount /run/netns 2>/dev/null || true
         rmdir /run/netns 2>/dev/null || true
     fi
 }
+
+# tg_network_release: gives the index back, with the bridge's addresses and routes; the very last thing.
+tg_network_release() { ip link delete "$TG_BRIDGE"; }
