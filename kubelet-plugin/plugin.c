@@ -23,6 +23,8 @@
 #include "kubelet-plugin/registration.h"
 #include "kubelet-plugin/slice_api.h"
 
+/* The kubelet gives a prepare 45 s. */
+#define WAIT_FOR_DEVICES (25 * TG_SECOND)
 #define PROGRAM "tangram-kubelet-plugin"
 #define STOP_PATIENCE (10 * TG_SECOND)
 
@@ -282,6 +284,7 @@ static void start_parts(struct tg_plugin *plugin)
     plugin->source = tg_claim_api_source(plugin->client);
     plugin->claims =
         tg_claims_new(plugin->loop, plugin->devices, &plugin->source, options->driver_name);
+    tg_claims_wait_for_devices(plugin->claims, WAIT_FOR_DEVICES);
     plugin->health = tg_health_stream_new(plugin->loop, tg_clock_system(), plugin->devices,
                                           TG_KUBELET_HEALTH_TIMEOUT * TG_SECOND);
 }

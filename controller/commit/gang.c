@@ -37,6 +37,23 @@ static void count_claims_of_released(const struct tg_deciding *d, const struct t
     }
 }
 
+static void count_planned_claims(const struct tg_deciding *d, const struct tg_plan_member *member,
+                                 struct progress *p)
+{
+    for (size_t i = 0; i < member->claims.n; i++) {
+        const struct tg_resource_claim *claim;
+        enum tg_claim_state state =
+            tg_plan_claim_state(d, member, &member->claims.items[i], &claim);
+
+        p->open += state == TG_CLAIM_OPEN;
+        p->written += state == TG_CLAIM_WRITTEN;
+        p->foreign += state == TG_CLAIM_FOREIGN;
+        p->gone += state == TG_CLAIM_GONE || state == TG_CLAIM_DELETING;
+        if (state != TG_CLAIM_WRITTEN)
+            p->bad_claim = member->claims.items[i].name;
+    }
+}
+
 static void count_member(const struct tg_deciding *d, const struct tg_plan_member *member,
                          struct progress *p)
 {
@@ -60,18 +77,7 @@ static void count_member(const struct tg_deciding *d, const struct tg_plan_membe
         p->unbound = state.pod;
     if (member->claims.n == 0 && !state.gated && !state.bound)
         count_claims_of_released(d, state.pod, p);
-    for (size_t i = 0; i < member->claims.n; i++) {
-        const struct tg_resource_claim *claim;
-        enum tg_claim_state claim_state =
-            tg_plan_claim_state(d, member, &member->claims.items[i], &claim);
-
-        p->open += claim_state == TG_CLAIM_OPEN;
-        p->written += claim_state == TG_CLAIM_WRITTEN;
-        p->foreign += claim_state == TG_CLAIM_FOREIGN;
-        p->gone += claim_state == TG_CLAIM_GONE || claim_state == TG_CLAIM_DELETING;
-        if (claim_state != TG_CLAIM_WRITTEN)
-            p->bad_claim = member->claims.items[i].name;
-    }
+    count_planned_claims(d, member, p);
 }
 
 static struct progress progress_of(const struct tg_deciding *d, const struct tg_plan *plan)

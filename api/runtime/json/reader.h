@@ -19,8 +19,8 @@
 #include "api/runtime/base/error.h"
 
 #define TG_JSON_MAX_DEPTH 64
-/* Go's decoder takes 10,000 levels, so no API server holds a free-form part that is deeper; the rest
- * is for what stands around it: an object, a list of them. */
+/* Go's decoder takes 10,000 levels, so no API server holds a free-form part that is deeper; the
+ * rest is for what stands around it: an object, a list of them. */
 #define TG_JSON_MAX_DEPTH_UNJUDGED 10100
 #define TG_JSON_MAX_ITEMS ((size_t)100000)
 

@@ -6,6 +6,10 @@
 #ifndef TG_TESTS_UNIT_KUBE_OBJECTS_TABLES_H
 #define TG_TESTS_UNIT_KUBE_OBJECTS_TABLES_H
 
+#ifndef TEST_SOURCE_DIR /* the build says where the source is */
+#define TEST_SOURCE_DIR "."
+#endif
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
