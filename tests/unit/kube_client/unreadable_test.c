@@ -198,8 +198,7 @@ static void a_text_that_names_no_object_is_refused(void **state)
         "{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\",\"resourceVersion\":\"1\"}}",
         "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\",\"resourceVersion\":\"1\"}}",
         "{\"metadata\":{\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"1\"}}",
-        "{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":"
-        "\"1\"}",
+        "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\"}",
     };
     struct tg_store store;
 

@@ -35,13 +35,17 @@ struct document {
     size_t n_reached;
 };
 
-static inline void document_read(struct document *d, const char *name, const struct tg_type *type)
+/* Reads data/NAME.json. */
+#define document_read(d, name, type) document_read_from((d), TEST_SOURCE_DIR, (name), (type))
+
+static inline void document_read_from(struct document *d, const char *source, const char *name,
+                                      const struct tg_type *type)
 {
     struct tg_buf path = TG_BUF_INIT(4096);
     struct tg_error err = TG_ERROR_INIT;
 
     *d = (struct document){.arena = tg_arena_new(1 << 20), .text = TG_BUF_INIT(1 << 20)};
-    tg_buf_printf(&path, TEST_SOURCE_DIR "/tests/unit/kube_objects/data/%s.json", name);
+    tg_buf_printf(&path, "%s/tests/unit/kube_objects/data/%s.json", source, name);
     if (tg_file_read(tg_buf_str(&path), &d->text, &err) < 0 ||
         tg_json_parse(d->text.data, d->text.len, d->arena, &d->tree, &err) < 0 ||
         tg_json_decode_new(type, d->text.data, d->text.len, d->arena, &d->object, &err) < 0)
