@@ -44,8 +44,8 @@ class Server:
                     raise
         raise AssertionError("not reached")
 
-    def request(self, method, path, body=None, content="application/json"):
-        """Returns the decoded answer. A server that is not ready yet (429) is asked again."""
+    def text(self, path, method="GET", body=None, content="application/json"):
+        """Returns the answer. A server that is not ready yet (429) is asked again."""
         data = None if body is None else json.dumps(body)
         for attempt in range(5):
             status, pause, text = self.exchange(method, path, data, content)
@@ -54,6 +54,11 @@ class Server:
             time.sleep(pause)
         if status >= 400:
             raise ApiError(status, text.decode(errors="replace")[:500])
+        return text.decode(errors="replace")
+
+    def request(self, method, path, body=None, content="application/json"):
+        """Returns the decoded answer."""
+        text = self.text(path, method, body, content)
         return json.loads(text) if text else {}
 
     def get(self, path):
@@ -62,10 +67,18 @@ class Server:
     def create(self, path, body):
         return self.request("POST", path, body)
 
-    def delete(self, path):
-        """Ends an object at once; that it is gone already is as good."""
+    def delete(self, path, grace=0):
+        """Ends an object, at once or as its grace period has it (None); that it is gone already is as good."""
         try:
-            self.request("DELETE", path, {"gracePeriodSeconds": 0, "propagationPolicy": "Background"})
+            self.request("DELETE", path, {"propagationPolicy": "Background"} if grace is None else
+                         {"gracePeriodSeconds": grace, "propagationPolicy": "Background"})
+        except ApiError as error:
+            if error.code != 404:
+                raise
+
+    def drop_finalizers(self, path):
+        try:
+            self.request("PATCH", path, {"metadata": {"finalizers": None}}, "application/merge-patch+json")
         except ApiError as error:
             if error.code != 404:
                 raise
@@ -110,7 +123,8 @@ class Recorder:
         while not self.ended:
             try:
                 connection = self.server.connect(timeout=None)
-                connection.request("GET", f"{path}?watch=1&allowWatchBookmarks=true&resourceVersion={version}")
+                connection.request("GET", f"{path}{'&' if '?' in path else '?'}watch=1&allowWatchBookmarks=true"
+                                   f"&resourceVersion={version}")
                 for line in connection.getresponse():
                     event = json.loads(line)
                     if event["type"] == "ERROR":
@@ -141,15 +155,16 @@ class Recorder:
                     return False
                 self.changed.wait(min(left, 0.5))
 
-    def mark(self):
-        """A position in the record."""
+    def begin(self):
+        """Forgets what happened before and returns the state at this moment."""
         with self.changed:
-            return len(self.events)
+            self.events = []
+            return dict(self.state)
 
-    def since(self, position):
-        """Events from a position on, in the order in which the server wrote them."""
+    def since_begin(self):
+        """Events since then, in the order in which the server wrote them."""
         with self.changed:
-            return sorted(self.events[position:], key=lambda event: event[0])
+            return sorted(self.events, key=lambda event: event[0])
 
     def snapshot(self):
         with self.changed:

@@ -42,7 +42,7 @@ GOOD = [pod("a"), pod("b"), claim("c-a"), claim("c-b"), claim("c-a", "1", ["a"])
 
 
 def verdict(items):
-    return checker.check({}, [(n, "set", copy.deepcopy(item)) for n, item in enumerate(items, 1)])[0]
+    return checker.check({}, [(n, "set", copy.deepcopy(item)) for n, item in enumerate(items, 1)])
 
 
 class CheckerTest(unittest.TestCase):

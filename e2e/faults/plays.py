@@ -2,6 +2,7 @@
 """Which faults are played: the requests that the proxy saw in a run without faults, times what can happen to a request of
 that kind. A play is (name, rules of the proxy, units of the workload)."""
 
+import json
 import random
 
 ALL = ["single-1", "single-2", "pair", "trio"]
@@ -66,14 +67,40 @@ KILL = {
 }
 READS = ("get", "list")
 
-# The collections of which nothing changes during a play: their watches tell nothing that could be disturbed.
+# Between kubelet and plugin: bytes of HTTP/2, cut anywhere.
+BYTES = {
+    "refuse": {"do": "refuse", "connection": 1},
+    "cut at once": {"do": "cut", "connection": 1},
+    "cut in the preface": {"do": "cut", "connection": 1, "after": 20},
+    "cut in a request": {"do": "cut", "connection": 1, "after": 150},
+    "cut in the settings": {"do": "cut", "connection": 1, "after": 5, "from": "server"},
+    "cut in an answer": {"do": "cut", "connection": 1, "after": 100, "from": "server"},
+    "delay": {"do": "delay", "ms": 600},
+    "delay of answers": {"do": "delay", "ms": 600, "from": "server"},
+    "slow": {"do": "slow", "ms": 1},
+    "slow answers": {"do": "slow", "ms": 1, "from": "server"},
+    "silence": {"do": "swallow", "connection": 1, "after": 60},
+}
+
+# Of other collections nothing changes during a play: their watches tell nothing that could be disturbed.
 LINES = ("half-line", "duplicate", "withhold", "withhold-for-good", "gone")
-MOVING = ("pods", "resourceclaims", "gangs")
+MOVING = ("pods", "resourceclaims", "gangs", "resourceslices")
 
 
 class Play:
-    def __init__(self, name, rules, units, standby=False):
-        self.name, self.rules, self.units, self.standby = name, rules, units, standby
+    """sockets: rules for the bytes between kubelet and plugin, by socket."""
+
+    def __init__(self, name, rules, units, standby=False, sockets=None):
+        self.name, self.rules, self.units, self.standby, self.sockets = name, rules, units, standby, sockets or {}
+
+    def key(self):
+        """Plays with the same key end with the same objects."""
+        return tuple(self.units)
+
+
+def line(rule):
+    """As the proxy reads it."""
+    return json.dumps(rule) + "\n"
 
 
 def kinds(points):
@@ -81,7 +108,7 @@ def kinds(points):
     return sorted({(p["verb"], p["resource"]) for p in points if p.get("resource")})
 
 
-def matrix(points):
+def matrix(points, units, with_standby):
     """Every rule for every verb and resource."""
     plays = []
     for verb, resource in kinds(points):
@@ -89,31 +116,37 @@ def matrix(points):
         for name, rule in table.items():
             if name in LINES and resource not in MOVING:
                 continue
-            plays.append(Play(f"{name} {verb} {resource}", [{**rule, "verb": verb, "resource": resource}], ALL))
-        if table is WRITE and resource not in ("events", "leases"):
+            plays.append(Play(f"{name} {verb} {resource}", [{**rule, "verb": verb, "resource": resource}], units))
+        if with_standby and table is WRITE and resource not in ("events", "leases"):
             for name, rule in OVERLAP.items():
                 plays.append(Play(f"{name} {verb} {resource}",
-                                  [{**rule, "verb": verb, "resource": resource}], ALL, standby=True))
+                                  [{**rule, "verb": verb, "resource": resource}], units, standby=True))
     return plays
 
 
-def kill_points(points, unit):
-    """The controller killed at each write of a unit's commit: the nth of its kind."""
+def sockets(units):
+    """Every rule for the bytes of both sockets."""
+    return [Play(f"{name}: {which} socket", [], units, sockets={which: [rule]})
+            for which in ("registration", "service") for name, rule in BYTES.items()]
+
+
+def kill_points(points, units, verbs=("create", "update", "patch", "delete")):
+    """The program killed at each write of a unit's commit: the nth of its kind."""
     plays, seen = [], {}
     for point in points:
         kind = point["verb"], point["resource"]
-        if point["verb"] not in ("create", "update", "patch", "delete") or point["resource"] in ("events", "leases"):
+        if point["verb"] not in verbs or point["resource"] in ("events", "leases"):
             continue
         seen[kind] = seen.get(kind, 0) + 1
         for name, rule in KILL.items():
-            plays.append(Play(f"{name} {unit}: {kind[0]} {kind[1]} {seen[kind]}",
-                              [{**rule, "verb": kind[0], "resource": kind[1], "nth": seen[kind]}], [unit]))
+            plays.append(Play(f"{name} {' '.join(units)}: {kind[0]} {kind[1]} {seen[kind]}",
+                              [{**rule, "verb": kind[0], "resource": kind[1], "nth": seen[kind]}], units))
     return plays
 
 
-def storms(count, first):
+def storms(count, first, units, percent=20):
     """Many faults at once, by a seed."""
-    return [Play(f"storm seed {seed}", [{"do": "random", "seed": seed, "percent": 20}], ALL)
+    return [Play(f"storm seed {seed}", [{"do": "random", "seed": seed, "percent": percent}], units)
             for seed in range(first, first + count)]
 
 

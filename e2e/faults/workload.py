@@ -66,8 +66,20 @@ def is_settled(state, units):
     return all(g.get("status", {}).get("phase") == "Running" and not g["metadata"].get("finalizers") for g in gangs)
 
 
-def is_clean(state):
-    return not state
+def describe(state):
+    """What is there, short."""
+    parts = []
+    for (kind, name), item in sorted(state.items()):
+        if kind == "Pod":
+            parts.append(f"{name}{' gated' if checker.is_gated(item) else ''}"
+                         f"{'' if item['spec'].get('nodeName') else ' unbound'}")
+        elif kind == "ResourceClaim":
+            parts.append(f"{name} {len(checker.devices(item))} devices")
+        elif kind == "Gang":
+            parts.append(f"gang {name} {item.get('status', {}).get('phase')}")
+        else:
+            parts.append(f"{kind} {name}")
+    return ", ".join(parts) or "nothing is left"
 
 
 def _ours(labels_or_annotations):

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plays faults against the controller, on nodes that are in the API only."""
+
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import api  # noqa: E402
+import checker  # noqa: E402
+import command  # noqa: E402
+import plays  # noqa: E402
+import workload  # noqa: E402
+from player import Failure, Player  # noqa: E402
+from process import Process  # noqa: E402
+
+MARATHON_FAULTS = 1000
+MARATHON_WARM = 100  # faults after which memory and descriptors are what they should stay
+# Everything but the lease: a process that ends with its leadership has nothing that could leak.
+MARATHON = {"do": "random", "seed": 1, "percent": 30,
+            "resource": "pods|nodes|namespaces|events|gangs.*|resource.*|deviceclasses|devicetaintrules"}
+
+
+class ControllerPlayer(Player):
+    def __init__(self, options):
+        self.server = command.server(options)
+        config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "controller.yaml")
+
+        def process(name, kubeconfig, port):
+            health = f"{options.health}:{port}"
+            return Process(options.dir, name, [
+                options.program, "--kubeconfig", os.path.join(options.dir, "kubeconfig", kubeconfig), "--config", config,
+                "--health-addr", health, "--v", "2"], health)
+
+        for template in workload.templates():
+            self.server.create(workload.TEMPLATES, template)
+        self.controller = process("faults-controller", "faults-controller-proxied", 8081)
+        self.standby = process("faults-standby", "faults-controller", 8082)
+        super().__init__(command.proxy(options), api.Recorder(self.server, workload.COLLECTIONS),
+                         [self.controller, self.standby])
+
+    def round(self, units):
+        """Pods come, everything is done for them, pods go. Returns the state when all was done."""
+        for pod in workload.pods(units):
+            self.server.create(workload.PODS, pod)
+        self.await_state("settled", lambda state: workload.is_settled(state, units))
+        settled = self.recorder.snapshot()
+        for pod in workload.pods(units):
+            self.server.delete(f"{workload.PODS}/{pod['metadata']['name']}")
+        self.await_state("clean", lambda state: not state)
+        return settled
+
+    def scenario(self, play):
+        before = self.recorder.begin()
+        self.controller.start()
+        self.await_ready()
+        if play.standby:
+            self.standby.start()
+        settled = self.round(play.units)
+        self.check(before)
+        return workload.normal(settled)
+
+    def check(self, before):
+        violations = checker.check(before, self.recorder.since_begin())
+        if violations:
+            raise Failure("; ".join(violations))
+
+    def clear(self):
+        for path, _ in workload.COLLECTIONS:
+            for item in self.server.get(path)["items"]:
+                name = f"{path}/{item['metadata']['name']}"
+                self.server.delete(name)
+                if item["metadata"].get("finalizers"):
+                    self.server.drop_finalizers(name)
+        if not self.recorder.wait(30, lambda state: not state):
+            raise RuntimeError("the namespace cannot be cleared: " + workload.describe(self.recorder.snapshot()))
+
+    def marathon(self):
+        """One process, a thousand faults: it holds no more at the end than near the beginning. Returns whether it does."""
+        self.set_rules([MARATHON])
+        before = self.recorder.begin()
+        self.controller.start()
+        warm = None
+        try:
+            while (count := len(self.proxy.faults())) < MARATHON_FAULTS or warm is None:
+                self.round(plays.ALL)
+                if warm is None and count >= MARATHON_WARM:
+                    warm = self.controller.descriptors(), self.controller.resident()
+            self.proxy.set([])
+            self.round(plays.ALL)
+            last = self.controller.descriptors(), self.controller.resident()
+            self.check(before)
+        except Failure as failure:
+            self.end_processes()
+            self.clear()
+            print(f"FAILED  marathon: {failure}", flush=True)
+            return False
+        ended = self.end_processes()
+        good = not self.restarts and not ended and last[0] <= warm[0] + 2 and last[1] <= warm[1] * 1.1
+        print(f"{'passed' if good else 'FAILED':7} marathon: {count} faults in one process; descriptors {warm[0]} -> {last[0]},"
+              f" resident {warm[1]} -> {last[1]} kB, {self.restarts} restarts", flush=True)
+        return good
+
+    def choose(self, options):
+        """The plays of this run, from the requests of runs without faults."""
+        points = self.learn(plays.Play("", [], plays.ALL)) + self.learn(plays.Play("", [], plays.ALL))
+        matrix = plays.matrix(points, plays.ALL, with_standby=True)
+        kills = []
+        for unit in ("trio", "pair", "single-1"):
+            kills += plays.kill_points(self.learn(plays.Play("", [], [unit])), [unit])
+        storms = plays.storms(40 if options.night else 1, 1 + (options.rotate or 0), plays.ALL)
+        print(f"controller: {len(plays.kinds(points))} kinds of requests, {len(matrix)} rules x verbs x resources, {len(kills)} kill"
+              f" points, {len(storms)} storms", flush=True)
+        if not options.night:
+            matrix = plays.rotate(matrix, options.rotate or 0, options.count)
+            kills = plays.rotate(kills, options.rotate or 0, max(options.count // 3, 1))
+        return matrix + kills + storms
+
+
+def main():
+    options = command.parse(__doc__)
+    player = ControllerPlayer(options)
+    try:
+        chosen = [play for play in player.choose(options) if options.only is None or options.only in play.name]
+        passed, failed = player.run(chosen)
+        if options.marathon and options.only is None:
+            good = player.marathon()
+            passed, failed = passed + good, failed + (not good)
+    finally:
+        player.end_processes()
+    return command.finish(passed, failed)
+
+
+sys.exit(main())
