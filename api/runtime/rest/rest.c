@@ -14,6 +14,7 @@
 
 static const int64_t default_timeout = 30 * TG_SECOND;
 static const size_t default_max_body = (size_t)64 << 20;
+enum { CONNECTIONS_MAX = 16 }; /* more than the watches of a program */
 /* What a server may make us wait by Retry-After. */
 static const int64_t longest_retry_after = 600 * TG_SECOND;
 
@@ -122,10 +123,13 @@ static void open_multi(struct tg_rest *rest)
     rest->multi = curl_multi_init();
     if (rest->multi == NULL)
         abort(); /* as tg_xmalloc */
-    /* One connection for everything, which needs HTTP/2; HTTP/1 gets one for each request. */
+    /* One connection for everything, which needs HTTP/2; HTTP/1 gets one for each request. A
+     * connection on which the server said GOAWAY lives as long as the watches on it, and nothing
+     * new may begin there: the limit leaves room for its successors. */
     rest->one_connection = !rest->plain;
     rest->want_connections = false;
-    curl_multi_setopt(rest->multi, CURLMOPT_MAX_HOST_CONNECTIONS, rest->plain ? 0L : 1L);
+    curl_multi_setopt(rest->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
+                      rest->plain ? 0L : (long)CONNECTIONS_MAX);
     curl_multi_setopt(rest->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     curl_multi_setopt(rest->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
     curl_multi_setopt(rest->multi, CURLMOPT_SOCKETDATA, rest);
