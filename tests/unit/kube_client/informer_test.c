@@ -478,6 +478,32 @@ static void a_list_with_what_cannot_be_read_neither_deletes_nor_repeats_it(void 
     finish(&w);
 }
 
+/* A list shows one version that cannot be read after another, with its own version or without
+ * numbers to compare. */
+static void another_version_that_cannot_be_read_is_a_change(void **state)
+{
+    struct watched w;
+
+    (void)state;
+    start(&w, &(struct tg_informer_config){0});
+    struct test_connection *watch = sync_to(
+        &w, LIST("10", "", NODE("a", "ua", "5") "," NODE("x", "ux", "x1")), WATCH_PATH("10"));
+    expect_log(&w, "+a:5 +x:x1 = ");
+    for (int i = 0; i < 2; i++) {
+        test_chunk(watch, EVENT("ERROR", STATUS(410, "Expired")));
+        test_reply(fixture_expect(&w.f, "GET", LIST_PATH), 200, "",
+                   i == 0
+                       ? LIST("20", "", ODD_NODE("a", "ua", "11") "," NODE("x", "ux", "x1"))
+                       : LIST("20", "", ODD_NODE("a", "ua", "12") "," ODD_NODE("x", "ux", "x2")));
+        watch = fixture_expect(&w.f, "GET", WATCH_PATH("20"));
+        test_begin(watch, 200);
+        expect_log(&w, i == 0 ? "! ! ~a:5 " : "! ! ! ~a:5 ~x:x1 ");
+    }
+    assert_int_equal(get(&w, "a")->version, 12);
+    assert_non_null(get(&w, "x")->stale);
+    finish(&w);
+}
+
 static void an_object_without_a_name_is_reported_and_hides_no_other(void **state)
 {
     struct watched w;
@@ -738,6 +764,7 @@ int main(void)
         cmocka_unit_test(a_watch_in_the_future_of_a_restored_server_leads_to_a_list),
         cmocka_unit_test(an_object_that_cannot_be_read_is_there_all_the_same_and_hides_no_other),
         cmocka_unit_test(a_list_with_what_cannot_be_read_neither_deletes_nor_repeats_it),
+        cmocka_unit_test(another_version_that_cannot_be_read_is_a_change),
         cmocka_unit_test(an_object_without_a_name_is_reported_and_hides_no_other),
         cmocka_unit_test(an_answer_that_cannot_be_read_is_an_error_and_leaves_a_mark),
         cmocka_unit_test(what_is_odd_inside_an_object_is_nobodys_business),
