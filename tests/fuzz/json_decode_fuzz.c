@@ -26,8 +26,14 @@ static void round_trip(const struct tg_type *type, const char *text, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    const struct tg_type *const types[] = {&tg_pod_type, &tg_node_type, &tg_resource_slice_type,
-                                           &tg_resource_claim_type, &tg_device_class_type};
+    const struct tg_type *const types[] = {&tg_pod_type,
+                                           &tg_node_type,
+                                           &tg_resource_slice_type,
+                                           &tg_resource_claim_type,
+                                           &tg_device_class_type,
+                                           tg_pod_salvage[0],
+                                           tg_resource_claim_salvage[0],
+                                           tg_resource_claim_salvage[1]};
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         round_trip(types[i], (const char *)data, n);
