@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import re
 
 import api
 import proxy as fault_proxy
@@ -16,9 +17,8 @@ def parse(description):
     parser.add_argument("--program", required=True, help="the program under test")
     parser.add_argument("--night", action="store_true", help="every play, not a part")
     parser.add_argument("--rotate", type=int, help="which part")
-    parser.add_argument("--count", type=int, default=18, help="size of a part")
-    parser.add_argument("--only", help="plays whose names contain this")
-    parser.add_argument("--marathon", action="store_true", help="then a thousand faults against one process")
+    parser.add_argument("--count", type=int, default=12, help="size of a part")
+    parser.add_argument("--only", type=re.compile, default="", help="plays whose names match")
     return parser.parse_args()
 
 

@@ -24,7 +24,7 @@ READ = {
     "cut-after": {"do": "cut", "when": "after"},
     "half": {"do": "half"},
     "slow": {"do": "slow", "bytes": 512, "ms": 20},
-    "half-slow": {"do": "slow", "bytes": 16, "ms": 200},
+    "trickle": {"do": "slow", "bytes": 128, "ms": 100},
 }
 WRITE = {
     **ANY,
@@ -96,6 +96,10 @@ class Play:
     def key(self):
         """Plays with the same key end with the same objects."""
         return tuple(self.units)
+
+    def creates(self, resource):
+        """Whether the creation of such an object is what this play is about."""
+        return any(rule.get("verb") == "create" and rule.get("resource") == resource for rule in self.rules)
 
 
 def line(rule):

@@ -236,8 +236,7 @@ def main():
     options = command.parse(__doc__)
     player = PluginPlayer(options)
     try:
-        passed, failed = player.run(
-            [play for play in player.choose(options) if options.only is None or options.only in play.name])
+        passed, failed = player.run([play for play in player.choose(options) if options.only.search(play.name)])
     finally:
         player.stand_aside()
         player.end_processes()
