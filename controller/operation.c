@@ -68,14 +68,10 @@ static void on_again(struct tg_timer *timer)
     struct tg_operation *op = timer->data;
     bool mutates = op->step != read_object;
 
-    if (op->controller->stopping) {
-        op->failed = true;
-        tg_operation_finish(op);
-    } else if (mutates && !tg_controller_may_write(op->controller)) {
+    if (mutates && !tg_controller_may_write(op->controller))
         tg_timer_start(op->controller->loop, &op->timer, LEASE_AGAIN);
-    } else {
+    else
         op->step(op);
-    }
 }
 
 static void again(struct tg_operation *op)

@@ -177,7 +177,9 @@ static void stopping_with_nothing_in_flight_is_over_at_once(void **state)
     assert_int_equal(f->state->in_flight, 0);
 }
 
-static void a_write_whose_answer_was_lost_is_not_sent_again_while_stopping(void **state)
+/* It may still arrive: giving the lease away before it did would let it meet the writes of a
+ * successor. */
+static void a_write_whose_answer_was_lost_is_awaited_while_stopping(void **state)
 {
     struct fixture *f = *state;
     unsigned drained = 0;
@@ -187,10 +189,11 @@ static void a_write_whose_answer_was_lost_is_not_sent_again_while_stopping(void 
     fixture_lose_answer(fixture_expect(f, "PATCH", POD_PATH "p"));
     fixture_settle(f);
     tg_controller_stop(f->controller, on_drained, &drained);
-    while (drained == 0)
-        tg_loop_run_once(f->loop, true);
-    assert_int_equal(f->n, 0);
-    assert_true(f->state->failed);
+    fixture_settle(f);
+    assert_int_equal(drained, 0);
+    test_reply(fixture_expect(f, "PATCH", POD_PATH "p"), 200, "", OBJECT("p", "2000"));
+    fixture_returned(f);
+    assert_int_equal(drained, 1);
 }
 
 /* The lease is then kept, and whoever comes next waits until it has run out. */
@@ -220,7 +223,7 @@ int main(void)
         TEST(a_unit_whose_only_writes_were_forgotten_has_them_back),
         TEST(stopping_waits_for_what_is_in_flight_and_sends_nothing_new),
         TEST(stopping_with_nothing_in_flight_is_over_at_once),
-        TEST(a_write_whose_answer_was_lost_is_not_sent_again_while_stopping),
+        TEST(a_write_whose_answer_was_lost_is_awaited_while_stopping),
         TEST(a_loop_whose_last_answer_does_not_come_is_stopped_without_draining),
     };
     return cmocka_run_group_tests_name("window", tests, NULL, NULL);
