@@ -115,6 +115,14 @@ static void read_object(struct tg_operation *op)
     send(op, &(struct request){.method = TG_REST_GET, .done = on_read});
 }
 
+/* The object is not as the write expects it. That is said by a conflict, and by 422 if a JSON patch
+ * tests what its own first sending, whose answer was lost, has done. */
+static bool means_changed(const struct tg_operation *op, const struct tg_error *error)
+{
+    return error->code == TG_ABORTED || error->code == TG_ALREADY_EXISTS ||
+           (error->http_status == 422 && op->attempts > 0);
+}
+
 /* No success. Conflicts are everyday: the object has changed, and the change is read. */
 static void refused(struct tg_operation *op, const struct tg_kube_result *result)
 {
@@ -124,7 +132,7 @@ static void refused(struct tg_operation *op, const struct tg_kube_result *result
         return;
     }
     op->failed = true;
-    if (result->error.code == TG_ABORTED || result->error.code == TG_ALREADY_EXISTS) {
+    if (means_changed(op, &result->error)) {
         op->attempts = 0;
         op->step = read_object;
         read_object(op);
