@@ -68,6 +68,8 @@ class Player:
         self.set_rules(play.rules)
         try:
             result = self.scenario(play)
+            if self.restarts:
+                self.await_ready()  # a program that has just begun knows no signals yet
             self.descriptors = self.processes[0].descriptors()
         finally:
             ended = self.end_processes()

@@ -9,6 +9,7 @@ ALL = ["single-1", "single-2", "pair", "trio"]
 
 # What can happen to any request. ms are chosen against the deadlines of controller.yaml: 3 s a request, 2 s the lease.
 ANY = {
+    "401": {"do": "status", "code": 401},
     "429": {"do": "status", "code": 429, "retryAfter": 1, "times": 2},
     "500": {"do": "status", "code": 500, "times": 2},
     "503": {"do": "status", "code": 503, "times": 2},
@@ -40,6 +41,7 @@ WRITE = {
     "pause-late": {"do": "stop", "signal": "STOP", "ms": 3500, "when": "late"},
 }
 WATCH = {
+    "401": {"do": "status", "code": 401},
     "410": {"do": "status", "code": 410},
     "429": {"do": "status", "code": 429, "retryAfter": 1},
     "500": {"do": "status", "code": 500, "times": 2},

@@ -236,8 +236,8 @@ func (x *exchange) abort() {
 }
 
 // reasons: what Kubernetes calls these answers (metav1.StatusReason).
-var reasons = map[int]string{404: "NotFound", 409: "Conflict", 410: "Expired", 429: "TooManyRequests",
-	500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
+var reasons = map[int]string{401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 410: "Expired",
+	429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
 
 // status is a metav1.Status.
 func (x *exchange) status(code int) []byte {
