@@ -115,32 +115,30 @@ static void read_object(struct tg_operation *op)
     send(op, &(struct request){.method = TG_REST_GET, .done = on_read});
 }
 
-/* The object is not as the write expects it. That is said by a conflict, and by 422 if a JSON patch
- * tests what its own first sending, whose answer was lost, has done. */
-static bool means_changed(const struct tg_operation *op, const struct tg_error *error)
-{
-    return error->code == TG_ABORTED || error->code == TG_ALREADY_EXISTS ||
-           (error->http_status == 422 && op->attempts > 0);
-}
-
-/* No success. Conflicts are everyday: the object has changed, and the change is read. */
+/* No success. Conflicts are everyday: the object has changed, and the change is read. A JSON patch
+ * says by 422 that what it tests is not so: because the object has changed, which no watch may have
+ * told us yet, or because of its own first sending, whose answer was lost. */
 static void refused(struct tg_operation *op, const struct tg_kube_result *result)
 {
+    enum tg_code code = result->error.code;
+    bool conflict = code == TG_ABORTED || code == TG_ALREADY_EXISTS;
+    bool failed_test = result->error.http_status == 422;
+
     if (outcome_unknown(&result->error)) {
         say(op, &result->error, "The answer to a write was lost; it is sent again");
         again(op);
         return;
     }
     op->failed = true;
-    if (means_changed(op, &result->error)) {
-        op->attempts = 0;
-        op->step = read_object;
-        read_object(op);
+    if (!conflict && code != TG_NOT_FOUND && !(failed_test && op->attempts > 0))
+        say(op, &result->error, "A write was refused");
+    if (!conflict && !failed_test) {
+        tg_operation_finish(op);
         return;
     }
-    if (result->error.code != TG_NOT_FOUND)
-        say(op, &result->error, "A write was refused");
-    tg_operation_finish(op);
+    op->attempts = 0;
+    op->step = read_object;
+    read_object(op);
 }
 
 static void on_written(void *data, const struct tg_kube_result *result)
