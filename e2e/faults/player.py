@@ -102,12 +102,15 @@ class Player:
     def run(self, chosen):
         """Plays all, prints a line each. Returns how many passed and how many failed."""
         passed = failed = 0
+        longest, name = 0.0, "none"
         for play in chosen:
             began = time.monotonic()
             verdict, text = self.judge(play)
+            longest, name = max((longest, name), (time.monotonic() - began, play.name))
             passed += verdict == "passed"
             failed += verdict != "passed"
             print(f"{verdict:7} {time.monotonic() - began:5.1f} s  {self.descriptors:2} fds  {play.name}: {text}", flush=True)
             if verdict == "FAILED":
                 print("        rules: " + " ".join(json.dumps(rule) for rule in play.rules), flush=True)
+        print(f"the longest play: {longest:.1f} s, {name}", flush=True)
         return passed, failed

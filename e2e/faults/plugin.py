@@ -69,7 +69,7 @@ def is_free(state):
 
 
 class PluginPlayer(Player):
-    deadline = 150  # the kubelet gives a silent plugin 45 s, and then begins again
+    deadline = 240  # the kubelet gives a silent plugin 45 s; the plugin takes a watch for dead after 3 min without a word
 
     def __init__(self, options):
         self.server = command.server(options)
