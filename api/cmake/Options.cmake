@@ -39,8 +39,11 @@ if(TANGRAM_COVERAGE)
     add_link_options(--coverage)
 endif()
 if(TANGRAM_HARDENED)
+    # Assertions stay: a controller that finds itself in an impossible state must stop, not go on.
+    string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
     set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-    add_compile_options(-O2 -flto=auto -fPIE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
+    # Fat objects: programs are linked with LTO, the many test programs without (api/cmake/Targets.cmake).
+    add_compile_options(-O2 -flto=auto -ffat-lto-objects -fPIE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
         -fstack-clash-protection -fcf-protection=full -ftrivial-auto-var-init=zero
         -fno-strict-overflow -fno-plt)
     add_link_options(-flto=auto -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed)
