@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"encoding/json"
 
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -43,6 +44,13 @@ func answerTo(r request) (any, error) {
 	c, err := compilerFor(r.Features)
 	if err != nil {
 		return nil, err
+	}
+	if r.ExpressionHex != "" {
+		plain, err := hex.DecodeString(r.ExpressionHex)
+		if err != nil {
+			return nil, err
+		}
+		r.Expression = string(plain)
 	}
 	out := answer{ID: r.ID}
 	if r.Device != nil {

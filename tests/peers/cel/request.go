@@ -16,7 +16,9 @@ import (
 type request struct {
 	ID         json.RawMessage `json:"id"`
 	Expression string          `json:"expression"`
-	Device     *device         `json:"device"`
+	// In place of the expression where that has a NUL.
+	ExpressionHex string  `json:"expression_hex"`
+	Device        *device `json:"device"`
 	// Feature gates that are on: ConsumableCapacity, ListTypeAttributes.
 	Features []string `json:"features"`
 
