@@ -89,7 +89,7 @@ ENDS = {
 ENDS.update({f"list_{e}": f"[${e}]" for e in ELEMENTS})
 ENDS.update({f"map_{e}": "{\"a\": $" + e + "}" for e in ELEMENTS})
 ENDS.update({f"optional_{e}": f"optional.of(${e})" for e in ELEMENTS})
-HOLE = re.compile(r"\$([a-z_]+)|=(string|int|bool|version|list|capacity)\b(?!=)|%([a-z])(?::([a-z_]+))?")
+HOLE = re.compile(r"\$([a-z_]+)|=(string|int|bool|version|list|capacity)\b(?!=)|%([vw])(?::([a-z_]+))?")
 
 
 def quote(text, rng):

@@ -58,6 +58,41 @@ struct input {
     struct tg_cel_scratch *scratch;
 };
 
+static int read_variable(struct input *in, const struct tg_json *declared,
+                         const struct tg_json *bound, struct tg_cel_variable *variable,
+                         struct tg_cel_value *ret, struct tg_error *err)
+{
+    const struct tg_json *value;
+    int rc;
+
+    variable->name = tg_json_string(tg_json_get(declared, "name"));
+    if (variable->name == NULL)
+        return tg_error_set(err, TG_INVALID_ARGUMENT, "a variable without a name");
+    rc = typed_value_read_type(tg_json_get(declared, "type"), in->arena, &variable->type, err);
+    value = tg_json_get(bound, variable->name);
+    return rc < 0 || value == NULL ? rc : typed_value_read(value, in->scratch, ret, err);
+}
+
+/* Without type check a name that is only bound is a variable as well. */
+static int read_undeclared(struct input *in, const struct tg_json *bound,
+                           struct tg_cel_variable *variables, struct tg_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < bound->n && rc == 0; i++) {
+        size_t at = in->env.n_variables, known = 0;
+
+        while (known < at && strcmp(variables[known].name, bound->keys[i]) != 0)
+            known++;
+        if (known < at)
+            continue;
+        variables[at] = (struct tg_cel_variable){bound->keys[i], &tg_cel_type_dyn};
+        rc = typed_value_read(bound->items[i], in->scratch, &in->values[at], err);
+        in->env.n_variables++;
+    }
+    return rc;
+}
+
 static int read_variables(struct input *in, struct tg_error *err)
 {
     const char *type_env = tg_or(in->request.type_env, "[]");
@@ -74,33 +109,11 @@ static int read_variables(struct input *in, struct tg_error *err)
     in->values = tg_arena_alloc_array(in->arena, types->n + bound->n + 1, sizeof(*in->values));
     if (variables == NULL || in->values == NULL)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "too many variables");
-    for (size_t i = 0; i < types->n && rc == 0; i++) {
-        struct tg_cel_variable *v = &variables[i];
-        const struct tg_json *value;
-
-        v->name = tg_json_string(tg_json_get(types->items[i], "name"));
-        if (v->name == NULL)
-            return tg_error_set(err, TG_INVALID_ARGUMENT, "a variable without a name");
-        rc = typed_value_read_type(tg_json_get(types->items[i], "type"), in->arena, &v->type, err);
-        value = tg_json_get(bound, v->name);
-        if (rc == 0 && value != NULL)
-            rc = typed_value_read(value, in->scratch, &in->values[i], err);
-    }
-    in->env.n_variables = types->n;
-    /* Without type check a name that is only bound is a variable as well. */
-    for (size_t i = 0; i < bound->n && in->env.unchecked && rc == 0; i++) {
-        size_t at = in->env.n_variables, known;
-
-        for (known = 0; known < at && strcmp(variables[known].name, bound->keys[i]) != 0; known++)
-            ;
-        if (known < at)
-            continue;
-        variables[at] = (struct tg_cel_variable){bound->keys[i], &tg_cel_type_dyn};
-        rc = typed_value_read(bound->items[i], in->scratch, &in->values[at], err);
-        in->env.n_variables++;
-    }
+    for (size_t i = 0; i < types->n && rc == 0; i++)
+        rc = read_variable(in, types->items[i], bound, &variables[i], &in->values[i], err);
     in->env.variables = variables;
-    return rc;
+    in->env.n_variables = types->n;
+    return rc == 0 && in->env.unchecked ? read_undeclared(in, bound, variables, err) : rc;
 }
 
 static int read_device(struct input *in, struct tg_error *err)
