@@ -331,6 +331,14 @@ static const struct tg_cel_type *try_overload(struct checker *c, const struct tg
     return tg_cel_substitute(c->u, tg_cel_instantiate(c->u, &instance, o->result), false);
 }
 
+/* Has the overload the form of the call? */
+static bool fits_call(const struct checker *c, const struct tg_cel_node *call,
+                      const struct tg_cel_overload *o)
+{
+    return o->member == call->member && o->n_args == call->n_args &&
+           tg_cel_has_library(c->env, (enum tg_cel_library)o->library);
+}
+
 static int resolve_overloads(struct checker *c, struct tg_cel_node *call,
                              const struct tg_cel_function *f)
 {
@@ -338,21 +346,20 @@ static int resolve_overloads(struct checker *c, struct tg_cel_node *call,
 
     if (!tg_cel_function_in(f, c->env))
         return too_new(c, call, f);
+    if (call->n_args > TG_CEL_MAX_ARGS)
+        return tg_cel_report(c->err, TG_INVALID_ARGUMENT, c->source, call->offset,
+                             "found no matching overload for '%s': too many arguments", call->name);
     call->op = (uint8_t)f->op;
     call->name = f->name;
     call->overloads = tg_arena_alloc_array(c->u->arena, f->n, sizeof(struct tg_cel_overload *));
     if (call->overloads == NULL)
         return no_memory(c);
-    for (size_t i = 0; i < call->n_args && i < TG_CEL_MAX_ARGS; i++)
+    for (size_t i = 0; i < call->n_args; i++)
         args[i] = call->args[i]->type;
     for (size_t i = 0; i < f->n; i++) {
         const struct tg_cel_overload *o = &f->overloads[i];
-        const struct tg_cel_type *type;
+        const struct tg_cel_type *type = fits_call(c, call, o) ? try_overload(c, o, args) : NULL;
 
-        if (o->member != call->member || o->n_args != call->n_args ||
-            !tg_cel_has_library(c->env, (enum tg_cel_library)o->library))
-            continue;
-        type = try_overload(c, o, args);
         if (type == NULL)
             continue;
         call->overloads[call->n_overloads++] = o;
@@ -361,9 +368,6 @@ static int resolve_overloads(struct checker *c, struct tg_cel_node *call,
         else if (!tg_cel_type_is_dyn(result) && !tg_cel_type_same(type, result))
             result = &tg_cel_type_dyn;
     }
-    if (result == NULL && call->n_args > TG_CEL_MAX_ARGS)
-        return tg_cel_report(c->err, TG_INVALID_ARGUMENT, c->source, call->offset,
-                             "found no matching overload for '%s': too many arguments", call->name);
     if (result == NULL)
         return no_overload(c, call, args);
     call->type = result;

@@ -193,6 +193,8 @@ static struct tg_cel_cost_range cost_call(struct tg_cel_coster *c, const struct 
     struct tg_cel_cost_range costs[TG_CEL_MAX_ARGS] = {{0, 0}}, call = {UINT64_MAX, 0};
     struct tg_cel_cost_range target = {0, 0};
 
+    if (node->n_overloads == 0)
+        return target;
     for (size_t i = 0; i < node->n_args; i++)
         costs[i] = cost_of(c, node->args[i]);
     if (strcmp(node->name, "dyn") == 0) {

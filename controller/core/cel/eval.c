@@ -330,6 +330,8 @@ static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
     const struct tg_cel_overload *overload;
     int rc;
 
+    if (node->n_overloads == 0) /* unchecked, and no function of that name */
+        return tg_cel_fail_overload(run, node);
     for (size_t i = 0; i < node->n_args; i++) {
         if (tg_cel_eval(run, node->args[i], &args[i]) < 0)
             return -1;

@@ -218,6 +218,28 @@ static int parse_element(struct parser *p, bool map, struct list *list)
     return rc;
 }
 
+/* Elements and commas, up to the closing bracket; one comma may stand behind the last of them, or
+ * alone. */
+static int parse_elements(struct parser *p, bool map, enum tg_cel_token_kind close,
+                          struct list *list)
+{
+    int rc = 0;
+
+    while (rc == 0 && p->token.kind != close && p->token.kind != TG_CEL_TOKEN_COMMA) {
+        rc = parse_element(p, map, list);
+        if (rc < 0 || p->token.kind != TG_CEL_TOKEN_COMMA)
+            break;
+        rc = advance(p);
+        if (rc == 0 && p->token.kind == TG_CEL_TOKEN_COMMA)
+            rc = unexpected(p, "an element");
+    }
+    if (rc == 0 && list->n == 0 && p->token.kind == TG_CEL_TOKEN_COMMA)
+        rc = advance(p);
+    if (rc == 0)
+        rc = expect(p, close, map ? "',' or '}'" : "',' or ']'");
+    return rc;
+}
+
 static int parse_aggregate(struct parser *p, bool map, struct tg_cel_node **ret)
 {
     enum tg_cel_token_kind close = map ? TG_CEL_TOKEN_RIGHT_BRACE : TG_CEL_TOKEN_RIGHT_BRACKET;
@@ -226,18 +248,8 @@ static int parse_aggregate(struct parser *p, bool map, struct tg_cel_node **ret)
     struct tg_cel_node *node;
     int rc = advance(p);
 
-    while (rc == 0 && p->token.kind != close && p->token.kind != TG_CEL_TOKEN_COMMA) {
-        rc = parse_element(p, map, &list);
-        if (rc < 0 || p->token.kind != TG_CEL_TOKEN_COMMA)
-            break;
-        rc = advance(p);
-        if (rc == 0 && p->token.kind == TG_CEL_TOKEN_COMMA)
-            rc = unexpected(p, "an element");
-    }
-    if (rc == 0 && list.n == 0 && p->token.kind == TG_CEL_TOKEN_COMMA)
-        rc = advance(p);
     if (rc == 0)
-        rc = expect(p, close, map ? "',' or '}'" : "',' or ']'");
+        rc = parse_elements(p, map, close, &list);
     if (rc < 0)
         return rc;
     node = tg_cel_build(&b, map ? TG_CEL_CREATE_MAP : TG_CEL_CREATE_LIST, NULL, 0);
@@ -495,6 +507,12 @@ static int parse_member(struct parser *p, struct tg_cel_node **ret)
     return rc;
 }
 
+static bool is_signed_number(const struct parser *p, enum tg_cel_token_kind sign, size_t n)
+{
+    return sign == TG_CEL_TOKEN_MINUS && n == 1 &&
+           (p->token.kind == TG_CEL_TOKEN_INT || p->token.kind == TG_CEL_TOKEN_DOUBLE);
+}
+
 static int parse_unary(struct parser *p, struct tg_cel_node **ret)
 {
     enum tg_cel_token_kind kind = p->token.kind;
@@ -510,13 +528,12 @@ static int parse_unary(struct parser *p, struct tg_cel_node **ret)
         n++;
         rc = advance(p);
     }
-    if (rc == 0 && kind == TG_CEL_TOKEN_MINUS && n == 1 &&
-        (p->token.kind == TG_CEL_TOKEN_INT || p->token.kind == TG_CEL_TOKEN_DOUBLE)) {
+    if (rc == 0 && is_signed_number(p, kind, n)) {
         p->lexer = saved; /* the sign is a part of the number */
         p->token = first;
         return parse_member(p, ret);
     }
-    if (rc == 0 && kind == TG_CEL_TOKEN_MINUS && p->token.kind == TG_CEL_TOKEN_NOT)
+    if (rc == 0 && p->token.kind == TG_CEL_TOKEN_NOT)
         rc = unexpected(p, "a number or a name");
     if (rc == 0)
         rc = parse_member(p, ret);

@@ -76,31 +76,68 @@ static bool valid_host(const char *text, size_t n)
     return true;
 }
 
+static bool valid_user(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isalnum((unsigned char)text[i]) && !one_of(text[i], "-._:~!$&'()*+,;=%@"))
+            return false;
+    }
+    return escapes_valid(text, n);
+}
+
+/* What stands behind the host: nothing, or a port. */
+static bool ends_in_port(const char *host, size_t n)
+{
+    const char *bracket, *colon;
+
+    if (n == 0)
+        return true;
+    if (*host == '[') {
+        bracket = memrchr(host, ']', n);
+        return bracket != NULL && valid_port(bracket + 1, (size_t)(host + n - bracket - 1));
+    }
+    colon = memrchr(host, ':', n);
+    return colon == NULL || valid_port(colon, (size_t)(host + n - colon));
+}
+
 static bool split_authority(const char *text, size_t n, struct tg_cel_url *url)
 {
     const char *at = n == 0 ? NULL : memrchr(text, '@', n), *host = at == NULL ? text : at + 1;
-    size_t host_n = n - (size_t)(host - text);
-    const char *bracket = host_n == 0 ? NULL : memrchr(host, ']', host_n), *colon;
 
-    if (at != NULL) {
+    url->host = (struct tg_cel_span){host, n - (size_t)(host - text)};
+    if (at != NULL)
         url->user = (struct tg_cel_span){text, (size_t)(at - text)};
-        for (const char *c = text; c < at; c++) {
-            if (!isalnum((unsigned char)*c) && !one_of(*c, "-._:~!$&'()*+,;=%@"))
-                return false;
-        }
-        if (!escapes_valid(text, url->user.n))
-            return false;
+    return valid_user(url->user.text, url->user.n) && ends_in_port(host, url->host.n) &&
+           valid_host(host, url->host.n);
+}
+
+static bool has_control(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return true;
     }
-    url->host = (struct tg_cel_span){host, host_n};
-    if (host_n > 0 && *host == '[') {
-        if (bracket == NULL || !valid_port(bracket + 1, (size_t)(host + host_n - bracket - 1)))
+    return false;
+}
+
+/* [//authority]/path, or what is opaque behind a scheme. */
+static bool parse_rest(const char *text, const char *end, bool scheme, struct tg_cel_url *url)
+{
+    const char *slash;
+
+    url->path = (struct tg_cel_span){text, 0};
+    if (text == end || *text != '/')
+        return scheme;
+    if (scheme && end - text >= 2 && text[1] == '/') {
+        slash = memchr(text + 2, '/', (size_t)(end - text - 2));
+        if (slash == NULL)
+            slash = end;
+        if (!split_authority(text + 2, (size_t)(slash - text - 2), url))
             return false;
-    } else {
-        colon = host_n == 0 ? NULL : memrchr(host, ':', host_n);
-        if (colon != NULL && !valid_port(colon, (size_t)(host + host_n - colon)))
-            return false;
+        text = slash;
     }
-    return valid_host(host, host_n);
+    url->path = (struct tg_cel_span){text, (size_t)(end - text)};
+    return escapes_valid(text, url->path.n);
 }
 
 /* scheme:rest, for a request: an absolute path or a scheme is wanted. */
@@ -110,11 +147,7 @@ static bool parse(const char *text, size_t n, struct tg_cel_url *url)
     long scheme;
 
     *url = (struct tg_cel_url){.path = {text, 0}};
-    for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return false;
-    }
-    if (n == 0)
+    if (n == 0 || has_control(text, n))
         return false;
     if (n == 1 && *text == '*') {
         url->path.n = 1;
@@ -132,21 +165,7 @@ static bool parse(const char *text, size_t n, struct tg_cel_url *url)
         url->query = (struct tg_cel_span){question + 1, (size_t)(end - question - 1)};
         end = question;
     }
-    if (text == end || *text != '/') {
-        url->path = (struct tg_cel_span){text, 0}; /* opaque */
-        return scheme > 0;
-    }
-    if (scheme > 0 && end - text >= 2 && text[1] == '/') {
-        const char *slash = memchr(text + 2, '/', (size_t)(end - text - 2));
-
-        if (slash == NULL)
-            slash = end;
-        if (!split_authority(text + 2, (size_t)(slash - text - 2), url))
-            return false;
-        text = slash;
-    }
-    url->path = (struct tg_cel_span){text, (size_t)(end - text)};
-    return escapes_valid(text, url->path.n);
+    return parse_rest(text, end, scheme > 0, url);
 }
 
 bool tg_cel_url_valid(const char *text, size_t n)
