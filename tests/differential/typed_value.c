@@ -113,7 +113,7 @@ static void write_net(const struct tg_cel_value *value, struct tg_buf *out)
 
 static const char *name_of(const struct tg_cel_value *value)
 {
-    switch ((enum tg_cel_tag)value->tag) {
+    switch ((int)value->tag) {
     case TG_CEL_V_NULL:
         return "null";
     case TG_CEL_V_TIMESTAMP:
@@ -131,7 +131,7 @@ static const char *name_of(const struct tg_cel_value *value)
 static void write_content(const struct tg_cel_value *value, struct tg_cel_scratch *scratch,
                           struct tg_buf *out)
 {
-    switch ((enum tg_cel_tag)value->tag) {
+    switch ((int)value->tag) {
     case TG_CEL_V_BOOL:
         tg_buf_append_str(out, value->boolean ? "true" : "false");
         return;
