@@ -283,7 +283,7 @@ static void put_power(struct formatter *f, char *text)
     char *e = strchr(text, 'e');
 
     tg_cel_put(&f->out, text, (size_t)(e - text));
-    tg_cel_puts(&f->out, "\xe2\x80\xaf\xc3\x97\xe2\x80\xaf"
+    tg_cel_puts(&f->out, "\xc3\x97"
                          "10");
     if (e[1] == '-')
         tg_cel_puts(&f->out, "\xe2\x81\xbb");

@@ -426,20 +426,17 @@ static int check_call(struct checker *c, struct tg_cel_node *call)
     return f == NULL ? undeclared_function(c, call) : resolve_overloads(c, call, f);
 }
 
-/* The type of elements of both types; an error where the environment wants them to agree. */
-static int join(struct checker *c, const struct tg_cel_node *at,
-                const struct tg_cel_type **previous, const struct tg_cel_type *current)
+/* The type of elements of both types; mixed ones are dyn (and refused later, where Kubernetes
+ * does). */
+static void join(struct checker *c, const struct tg_cel_type **previous,
+                 const struct tg_cel_type *current)
 {
-    if (*previous == NULL) {
+    if (*previous == NULL)
         *previous = current;
-    } else if (tg_cel_assignable(c->u, *previous, current)) {
+    else if (tg_cel_assignable(c->u, *previous, current))
         *previous = tg_cel_most_general(*previous, current);
-    } else if (tg_cel_wants_one_type(c->env)) {
-        return mismatch(c, at, *previous, current);
-    } else {
+    else
         *previous = &tg_cel_type_dyn;
-    }
-    return 0;
 }
 
 static int check_element(struct checker *c, struct tg_cel_node *element, bool optional,
@@ -457,7 +454,8 @@ static int check_element(struct checker *c, struct tg_cel_node *element, bool op
         else if (!tg_cel_type_is_dyn(type))
             return mismatch(c, element, make(c, TG_CEL_OPTIONAL, type, NULL), type);
     }
-    return join(c, element, joined, type);
+    join(c, joined, type);
+    return 0;
 }
 
 static int check_list(struct checker *c, struct tg_cel_node *node)

@@ -54,11 +54,6 @@ bool tg_cel_has_escaped_names(const struct tg_cel_environment *env)
     return env->profile == TG_CEL_PLAIN;
 }
 
-bool tg_cel_wants_one_type(const struct tg_cel_environment *env)
-{
-    return env->profile == TG_CEL_DRA;
-}
-
 bool tg_cel_has_list_attributes(const struct tg_cel_environment *env)
 {
     if (env->minor < 36)

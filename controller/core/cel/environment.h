@@ -72,8 +72,6 @@ bool tg_cel_has_library(const struct tg_cel_environment *env, enum tg_cel_librar
 unsigned tg_cel_library_since(enum tg_cel_library library);
 /* Names in backticks. */
 bool tg_cel_has_escaped_names(const struct tg_cel_environment *env);
-/* Lists and maps of mixed types are compile errors. */
-bool tg_cel_wants_one_type(const struct tg_cel_environment *env);
 /* device.attributes[d].name is dyn (which can be a list) and not any. */
 bool tg_cel_has_list_attributes(const struct tg_cel_environment *env);
 bool tg_cel_has_multiple_allocations(const struct tg_cel_environment *env);

@@ -57,19 +57,20 @@ enum tg_cel_place {
 };
 
 struct tg_cel_node {
-    uint8_t kind;      /* enum tg_cel_node_kind */
-    uint8_t op;        /* CALL: enum tg_cel_op, by the checker */
-    uint8_t place;     /* IDENT: enum tg_cel_place, by the checker */
-    bool member : 1;   /* CALL: with a target */
-    bool test : 1;     /* SELECT: has() */
-    bool checked : 1;  /* a node that a macro uses twice is checked once */
-    bool relative : 1; /* SELECT, index: its root is no identifier */
-    bool folded : 1;   /* the value of a constant list or map is in literal */
-    bool exact : 1;    /* CALL: no argument can be of another type than the overload takes */
-    bool costed : 1;   /* cost.c has been here */
-    bool finished : 1; /* finish.c has been here */
-    uint16_t depth;    /* nesting of operators in the text below, 0 for a leaf */
-    uint32_t offset;   /* bytes of the source */
+    uint8_t kind;       /* enum tg_cel_node_kind */
+    uint8_t op;         /* CALL: enum tg_cel_op, by the checker */
+    uint8_t place;      /* IDENT: enum tg_cel_place, by the checker */
+    bool member : 1;    /* CALL: with a target */
+    bool test : 1;      /* SELECT: has() */
+    bool checked : 1;   /* a node that a macro uses twice is checked once */
+    bool relative : 1;  /* SELECT, index: its root is no identifier */
+    bool folded : 1;    /* the value of a constant list or map is in literal */
+    bool exact : 1;     /* CALL: no argument can be of another type than the overload takes */
+    bool costed : 1;    /* cost.c has been here */
+    bool validated : 1; /* validate.c has been here */
+    bool finished : 1;  /* finish.c has been here */
+    uint16_t depth;     /* nesting of operators in the text below, 0 for a leaf */
+    uint32_t offset;    /* bytes of the source */
     uint32_t n_args;
     uint32_t n_overloads;
     uint32_t slot;    /* IDENT */

@@ -5,6 +5,7 @@
 PARAMETER(a, "A");
 PARAMETER(b, "B");
 LIST_OF(list_a, &a);
+LIST_OF(list_list_a, &list_a);
 LIST_OF(list_dyn, DYN);
 LIST_OF(list_int, INT);
 LIST_OF(list_uint, UINT);
@@ -53,7 +54,7 @@ static const struct tg_cel_overload first[] = {
     MEMBER("list_first", OPTIONAL, ONE, tg_cel_call_first, &optional_a, &list_a),
 };
 static const struct tg_cel_overload flatten[] = {
-    MEMBER("list_flatten", LISTS, FLATTEN, tg_cel_call_flatten, &list_dyn, &list_dyn),
+    MEMBER("list_flatten", LISTS, FLATTEN, tg_cel_call_flatten, &list_a, &list_list_a),
     MEMBER("list_flatten_int", LISTS, FLATTEN, tg_cel_call_flatten, &list_dyn, &list_dyn, INT),
 };
 static const struct tg_cel_overload format[] = {

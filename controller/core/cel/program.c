@@ -10,6 +10,7 @@
 #include "controller/core/cel/parser.h"
 #include "controller/core/cel/reads.h"
 #include "controller/core/cel/text.h"
+#include "controller/core/cel/validate.h"
 
 struct tg_cel_program {
     struct tg_cel_source source;
@@ -58,7 +59,10 @@ static int compile(struct tg_cel_program *program, const struct tg_cel_environme
     if (u.no_memory || !tg_cel_cost(env, arena, program->root, &program->cost) ||
         !tg_cel_find_reads(arena, program->root, &program->reads))
         return no_memory(err);
-    rc = tg_cel_finish(&program->source, env, arena, program->root, err);
+    if (env->profile == TG_CEL_DRA)
+        rc = tg_cel_validate(&program->source, program->root, err);
+    if (rc == 0)
+        rc = tg_cel_finish(&program->source, env, arena, program->root, err);
     return rc < 0 ? rc : check_result(program, env, err);
 }
 
@@ -118,11 +122,9 @@ int tg_cel_evaluate(const struct tg_cel_program *program, const struct tg_cel_in
                     struct tg_cel_scratch *scratch, struct tg_cel_value *ret, uint64_t *ret_cost,
                     struct tg_error *err)
 {
-    struct tg_cel_map device = {.kind = TG_CEL_MAP_DEVICE, .device = input->device};
     struct tg_cel_run run = {
         .scratch = scratch,
         .variables = input->variables,
-        .device = {.tag = TG_CEL_V_MAP, .map = &device},
         .limit = input->cost_limit == 0 ? TG_CEL_MAX_COST : input->cost_limit,
         .plain = program->plain,
         .minor = program->minor,
@@ -130,7 +132,8 @@ int tg_cel_evaluate(const struct tg_cel_program *program, const struct tg_cel_in
     int rc;
 
     run.slots = tg_cel_alloc(scratch, (program->n_slots + 1) * sizeof(*run.slots));
-    if (run.slots == NULL)
+    if (run.slots == NULL ||
+        !tg_cel_map_make(scratch, TG_CEL_MAP_DEVICE, input->device, &run.device))
         return no_memory(err);
     rc = tg_cel_eval(&run, program->root, ret);
     if (ret_cost != NULL)

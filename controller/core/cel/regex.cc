@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <new>
+#include <string>
 
 struct tg_cel_regex {
     explicit tg_cel_regex(const re2::StringPiece &pattern, const RE2::Options &options)
@@ -27,6 +28,33 @@ static bool has_byte_escape(const char *pattern, size_t n)
     return false;
 }
 
+/* Go writes a named group as (?P<name> or (?<name>; this version of libre2 knows the first. */
+static std::string with_python_names(const char *pattern, size_t n)
+{
+    std::string out;
+    bool in_class = false;
+
+    for (size_t i = 0; i < n; i++) {
+        out += pattern[i];
+        if (pattern[i] == '\\' && i + 1 < n) {
+            out += pattern[++i];
+        } else if (in_class) {
+            in_class = pattern[i] != ']';
+        } else if (pattern[i] == '[') {
+            in_class = true;
+            if (i + 1 < n && pattern[i + 1] == '^')
+                out += pattern[++i];
+            if (i + 1 < n && pattern[i + 1] == ']')
+                out += pattern[++i];
+        } else if (n - i > 3 && pattern[i] == '(' && pattern[i + 1] == '?' &&
+                   pattern[i + 2] == '<' && pattern[i + 3] != '=' && pattern[i + 3] != '!') {
+            out += "?P";
+            i++;
+        }
+    }
+    return out;
+}
+
 struct tg_cel_regex *tg_cel_regex_new(const char *pattern, size_t n, char *why, size_t why_n)
 {
     RE2::Options options;
@@ -37,7 +65,7 @@ struct tg_cel_regex *tg_cel_regex_new(const char *pattern, size_t n, char *why, 
         std::snprintf(why, why_n, "invalid escape sequence: \\C");
         return nullptr;
     }
-    auto *regex = new (std::nothrow) tg_cel_regex(re2::StringPiece(pattern, n), options);
+    auto *regex = new (std::nothrow) tg_cel_regex(with_python_names(pattern, n), options);
     if (regex == nullptr) {
         std::snprintf(why, why_n, "out of memory");
         return nullptr;

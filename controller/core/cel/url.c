@@ -121,14 +121,16 @@ static bool has_control(const char *text, size_t n)
 }
 
 /* [//authority]/path, or what is opaque behind a scheme. */
-static bool parse_rest(const char *text, const char *end, bool scheme, struct tg_cel_url *url)
+static bool parse_rest(const char *text, const char *end, bool scheme, bool request,
+                       struct tg_cel_url *url)
 {
     const char *slash;
 
     url->path = (struct tg_cel_span){text, 0};
     if (text == end || *text != '/')
         return scheme;
-    if (scheme && end - text >= 2 && text[1] == '/') {
+    if (end - text >= 2 && text[1] == '/' &&
+        (scheme || (!request && (end - text == 2 || text[2] != '/')))) {
         slash = memchr(text + 2, '/', (size_t)(end - text - 2));
         if (slash == NULL)
             slash = end;
@@ -140,8 +142,9 @@ static bool parse_rest(const char *text, const char *end, bool scheme, struct tg
     return escapes_valid(text, url->path.n);
 }
 
-/* scheme:rest, for a request: an absolute path or a scheme is wanted. */
-static bool parse(const char *text, size_t n, struct tg_cel_url *url)
+/* scheme:rest; an absolute path or a scheme is wanted. request: "//host" without a scheme is a
+ * path. */
+static bool parse(const char *text, size_t n, bool request, struct tg_cel_url *url)
 {
     const char *end = text + n, *question;
     long scheme;
@@ -165,14 +168,14 @@ static bool parse(const char *text, size_t n, struct tg_cel_url *url)
         url->query = (struct tg_cel_span){question + 1, (size_t)(end - question - 1)};
         end = question;
     }
-    return parse_rest(text, end, scheme > 0, url);
+    return parse_rest(text, end, scheme > 0, request, url);
 }
 
 bool tg_cel_url_valid(const char *text, size_t n)
 {
     struct tg_cel_url url;
 
-    return parse(text, n, &url);
+    return parse(text, n, true, &url);
 }
 
 static bool span_equal(struct tg_cel_span a, struct tg_cel_span b)
@@ -226,7 +229,7 @@ int tg_cel_call_url(struct tg_cel_run *run, const struct tg_cel_node *call,
     if (url == NULL)
         return tg_cel_fail_memory(run, call);
     /* First with the '#' as a part of path or query, as ParseRequestURI does, then without. */
-    if (!tg_cel_url_valid(args[0].text, args[0].length) || !parse(args[0].text, n, url))
+    if (!tg_cel_url_valid(args[0].text, args[0].length) || !parse(args[0].text, n, false, url))
         return tg_cel_fail_value(run, call,
                                  "URL parse error during conversion from string: ", &args[0]);
     if (fragment != NULL)
