@@ -89,6 +89,8 @@ static void write_semver(const struct tg_semver *v, struct tg_buf *out)
     tg_buf_printf(out, "\"%" PRIu64 ".%" PRIu64 ".%" PRIu64, v->major, v->minor, v->patch);
     if (v->pre != NULL)
         tg_buf_printf(out, "-%.*s", (int)v->pre_n, v->pre);
+    if (v->build != NULL)
+        tg_buf_printf(out, "+%s", v->build);
     tg_buf_append_char(out, '"');
 }
 
