@@ -309,6 +309,9 @@ static int put_real(struct formatter *f, const struct tg_cel_value *v, bool scie
 
         if (!f->run->plain && isinf(value))
             word = value > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e";
+        for (int i = value > 0 ? 1 : 2;
+             scientific && !f->run->plain && isinf(value) && i < precision; i++)
+            tg_cel_puts(&f->out, " "); /* the English printer fills up */
         tg_cel_puts(&f->out, word);
         return 0;
     }

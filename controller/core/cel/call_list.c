@@ -218,8 +218,12 @@ int tg_cel_call_range(struct tg_cel_run *run, const struct tg_cel_node *call,
                       const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
     size_t n = args[0].integer < 0 ? 0 : (size_t)args[0].integer;
-    struct tg_cel_value *out = tg_cel_list_reserve(run->scratch, n, ret);
+    struct tg_cel_value *out;
 
+    if (args[0].integer < 0 && (run->plain || run->minor >= 37))
+        return tg_cel_fail_value(run, call, "lists.range: size must be non-negative, got ",
+                                 &args[0]);
+    out = tg_cel_list_reserve(run->scratch, n, ret);
     if (out == NULL)
         return tg_cel_fail_memory(run, call);
     for (size_t i = 0; i < n; i++)

@@ -136,11 +136,31 @@ static bool resolve(struct checker *c, struct tg_cel_node *node, const char *nam
     return false;
 }
 
+/* Before 1.37 a name was looked up in the container first, then among the variables of folds. */
+static bool looks_outside_first(const struct checker *c)
+{
+    return c->env->profile == TG_CEL_DRA && c->env->minor < 37;
+}
+
+static bool hides_locals(const struct checker *c, const char *name)
+{
+    char full[QUALIFIED_MAX];
+
+    if (!looks_outside_first(c) || c->env->container == NULL ||
+        !candidate(c->env, name, 0, full, sizeof(full)))
+        return false;
+    for (size_t v = 0; v < c->env->n_variables; v++) {
+        if (strcmp(c->env->variables[v].name, full) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int check_ident(struct checker *c, struct tg_cel_node *node)
 {
     const struct scope_variable *local = *node->name == '.' ? NULL : find_local(c, node->name);
 
-    if (local != NULL) {
+    if (local != NULL && !hides_locals(c, node->name)) {
         node->place = TG_CEL_SLOT;
         node->slot = local->slot;
         node->type = local->type;
@@ -246,7 +266,8 @@ static int check_select(struct checker *c, struct tg_cel_node *node)
     int rc = 0;
 
     if (!node->test && qualified(node, name, sizeof(name), &root) &&
-        (*root == '.' || find_local(c, root) == NULL) && resolve(c, node, name)) {
+        (*root == '.' || looks_outside_first(c) || find_local(c, root) == NULL) &&
+        resolve(c, node, name)) {
         node->kind = TG_CEL_IDENT;
         return 0;
     }

@@ -151,9 +151,9 @@ static struct tg_cel_cost_range cost_bind(struct tg_cel_coster *c, const struct 
     sum = tg_cel_sum(sum, cost_of(c, fold->init));
     declare_accumulator(c, fold);
     sum = tg_cel_sum(sum, cost_of(c, fold->result));
+    c->n_variables--; /* before: the size of the bare variable is not known outside */
     e->has_size = tg_cel_size_of(c, fold->result, &e->size);
     e->entry = tg_cel_entry_of(c, fold->result);
-    c->n_variables--;
     return sum;
 }
 

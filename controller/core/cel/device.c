@@ -50,6 +50,12 @@ static void add(struct tg_cel_entry *entries, size_t *n, const struct tg_cel_ent
         (*n)++;
 }
 
+static int unsupported(const char *key, struct tg_error *err)
+{
+    return tg_error_set(err, TG_FAILED_PRECONDITION, "attribute %s: unsupported attribute value",
+                        key);
+}
+
 static int bad_version(const char *key, const char *text, struct tg_error *err)
 {
     return tg_error_set(err, TG_FAILED_PRECONDITION,
@@ -137,13 +143,12 @@ static int list_value(struct tg_cel_scratch *scratch, const char *key,
         return text_list(scratch, key, a->strings.items, a->strings.n, false, ret, err);
     if (a->versions.n > 0)
         return text_list(scratch, key, a->versions.items, a->versions.n, true, ret, err);
-    return tg_error_set(err, TG_FAILED_PRECONDITION, "attribute %s: unsupported attribute value",
-                        key);
+    return unsupported(key, err);
 }
 
 static int attribute_value(struct tg_cel_scratch *scratch, const char *key,
-                           const struct tg_device_attribute *a, struct tg_cel_value *ret,
-                           struct tg_error *err)
+                           const struct tg_device_attribute *a, bool lists,
+                           struct tg_cel_value *ret, struct tg_error *err)
 {
     if (a->int_.set)
         *ret = tg_cel_int(a->int_.value);
@@ -153,18 +158,20 @@ static int attribute_value(struct tg_cel_scratch *scratch, const char *key,
         *ret = tg_cel_text(a->string, strlen(a->string));
     else if (a->version != NULL)
         return version_value(scratch, key, a->version, ret, err);
-    else
+    else if (lists)
         return list_value(scratch, key, a, ret, err);
+    else
+        return unsupported(key, err);
     return 0;
 }
 
 static int add_attributes(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
-                          const struct tg_device *device, struct tg_error *err)
+                          const struct tg_device *device, bool lists, struct tg_error *err)
 {
     for (size_t i = 0; i < device->attributes.n; i++) {
         const struct tg_keyed_attribute *a = &device->attributes.items[i];
         struct tg_cel_entry entry = entry_of(a->key, ret);
-        int rc = attribute_value(scratch, a->key, &a->value, &entry.value, err);
+        int rc = attribute_value(scratch, a->key, &a->value, lists, &entry.value, err);
 
         if (rc < 0)
             return rc;
@@ -194,7 +201,7 @@ static int add_capacity(struct tg_cel_device *ret, struct tg_cel_scratch *scratc
 }
 
 int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
-                       const char *driver, const struct tg_device *device, bool guard,
+                       const char *driver, const struct tg_device *device, unsigned flags,
                        struct tg_error *err)
 {
     int rc;
@@ -210,10 +217,10 @@ int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch
     ret->capacity = tg_cel_alloc(scratch, (device->capacity.n + 1) * sizeof(struct tg_cel_entry));
     if (ret->attributes == NULL || ret->capacity == NULL)
         return no_memory(err);
-    rc = add_attributes(ret, scratch, device, err);
+    rc = add_attributes(ret, scratch, device, (flags & TG_CEL_DEVICE_LISTS) != 0, err);
     if (rc == 0)
         rc = add_capacity(ret, scratch, device, err);
-    if (rc == 0 && guard)
+    if (rc == 0 && (flags & TG_CEL_DEVICE_GUARD) != 0)
         ret->attributes[ret->n_attributes++] = (struct tg_cel_entry){
             .domain = TG_GUARD_DOMAIN,
             .domain_n = strlen(TG_GUARD_DOMAIN),

@@ -51,7 +51,7 @@ bool tg_cel_has_library(const struct tg_cel_environment *env, enum tg_cel_librar
 
 bool tg_cel_has_escaped_names(const struct tg_cel_environment *env)
 {
-    return env->profile == TG_CEL_PLAIN;
+    return env->profile == TG_CEL_PLAIN || env->minor >= 37;
 }
 
 bool tg_cel_has_list_attributes(const struct tg_cel_environment *env)

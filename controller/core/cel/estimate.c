@@ -236,6 +236,14 @@ static uint64_t literal_or(const struct tg_cel_node *node, uint64_t otherwise)
     return node->literal.integer < 0 ? 0 : node->literal.uinteger;
 }
 
+/* The limit of split(), where a negative one counts as a huge one. */
+static uint64_t literal_as_is(const struct tg_cel_node *node, uint64_t otherwise)
+{
+    return node->kind == TG_CEL_LITERAL && node->literal.tag == TG_CEL_V_INT
+               ? node->literal.uinteger
+               : otherwise;
+}
+
 /* A new list of that size. */
 static struct tg_cel_cost_range new_list(const struct call *k, double factor,
                                          struct tg_cel_cost_range size)
@@ -448,7 +456,7 @@ static struct tg_cel_cost_range by_name(const struct call *k, enum tg_cel_cost r
         replace_size(k, size);
         return tg_cel_scale(size, 0.2);
     case TG_CEL_COST_SPLIT:
-        result_size(k, (struct tg_cel_cost_range){0, k->n > 1 ? literal_or(k->args[1], size.max)
+        result_size(k, (struct tg_cel_cost_range){0, k->n > 1 ? literal_as_is(k->args[1], size.max)
                                                               : size.max});
         return tg_cel_scale(size, 0.2);
     case TG_CEL_COST_JOIN:

@@ -306,6 +306,20 @@ static int eval_or(struct tg_cel_run *run, const struct tg_cel_node *node, struc
     return tg_cel_eval(run, node->args[1], ret);
 }
 
+/* In Kubernetes a set is made of the list, and looking into it costs nothing; a version and a
+ * format cannot be looked up in a set there. */
+static int eval_in_constants(struct tg_cel_run *run, const struct tg_cel_node *node,
+                             struct tg_cel_value *ret)
+{
+    struct tg_cel_value args[2] = {TG_CEL_NULL_VALUE, node->args[1]->literal};
+
+    if (tg_cel_eval(run, node->args[0], &args[0]) < 0)
+        return -1;
+    if (args[0].tag == TG_CEL_V_SEMVER || args[0].tag == TG_CEL_V_FORMAT)
+        return tg_cel_fail_overload(run, node);
+    return node->overloads[0]->call(run, node, args, ret);
+}
+
 static const struct tg_cel_overload *choose(const struct tg_cel_node *node,
                                             const struct tg_cel_value *args)
 {
@@ -525,6 +539,7 @@ static evaluator *const operators[] = {
     [TG_CEL_OP_NOT_STRICTLY_FALSE] = eval_not_strictly_false,
     [TG_CEL_OP_OR_OPTIONAL] = eval_or,
     [TG_CEL_OP_OR_VALUE] = eval_or,
+    [TG_CEL_OP_IN_CONSTANTS] = eval_in_constants,
 };
 
 int tg_cel_eval(struct tg_cel_run *run, const struct tg_cel_node *node, struct tg_cel_value *ret)

@@ -155,6 +155,28 @@ static int fold_conversion(struct finisher *f, struct tg_cel_node *call)
                          "%s() of a constant fails: %s", call->name, why == NULL ? "" : why);
 }
 
+/* `in` with a constant list: false if it is empty, whatever the left side would give. */
+static void find_constants(struct finisher *f, struct tg_cel_node *call)
+{
+    const struct tg_cel_list *list;
+
+    if (f->env->profile == TG_CEL_PLAIN || strcmp(call->name, "@in") != 0 ||
+        call->n_overloads != 1 || call->overloads[0]->cost != TG_CEL_COST_IN_LIST ||
+        !call->args[1]->folded)
+        return;
+    list = call->args[1]->literal.list;
+    if (list->n == 0) {
+        call->kind = TG_CEL_LITERAL;
+        call->literal = tg_cel_bool(false);
+        return;
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->items[i].tag < TG_CEL_V_BOOL || list->items[i].tag > TG_CEL_V_STRING)
+            return;
+    }
+    call->op = TG_CEL_OP_IN_CONSTANTS;
+}
+
 static int compile_pattern(struct finisher *f, struct tg_cel_node *call)
 {
     const struct tg_cel_node *pattern = call->n_args > 1 ? call->args[1] : NULL;
@@ -182,6 +204,19 @@ static int compile_pattern(struct finisher *f, struct tg_cel_node *call)
     return 0;
 }
 
+/* A constant of another type is no index in Kubernetes, whatever is indexed. */
+static int finish_index(struct finisher *f, struct tg_cel_node *node)
+{
+    const struct tg_cel_node *key = node->args[1];
+
+    node->relative = begins_computed(node->args[0]);
+    if (f->env->profile == TG_CEL_PLAIN || !is_constant(key) ||
+        (key->literal.tag >= TG_CEL_V_BOOL && key->literal.tag <= TG_CEL_V_STRING))
+        return 0;
+    return tg_cel_report(f->err, TG_INVALID_ARGUMENT, f->source, key->offset,
+                         "invalid qualifier type: %s", tg_cel_type_of(&key->literal)->name);
+}
+
 static int finish(void *context, struct tg_cel_node *node)
 {
     struct finisher *f = context;
@@ -205,7 +240,10 @@ static int finish(void *context, struct tg_cel_node *node)
     case TG_CEL_CALL:
         find_exact(node);
         if (node->op >= TG_CEL_OP_INDEX && node->op <= TG_CEL_OP_OPTIONAL_SELECT)
-            node->relative = begins_computed(node->args[0]);
+            rc = finish_index(f, node);
+        if (rc < 0)
+            return rc;
+        find_constants(f, node);
         rc = fold_conversion(f, node);
         if (rc == 0)
             rc = compile_pattern(f, node);

@@ -43,8 +43,9 @@ enum tg_cel_op {
     TG_CEL_OP_OPTIONAL_INDEX,
     TG_CEL_OP_OPTIONAL_SELECT,
     TG_CEL_OP_NOT_STRICTLY_FALSE,
-    TG_CEL_OP_OR_OPTIONAL, /* a.or(b) */
-    TG_CEL_OP_OR_VALUE,    /* a.orValue(b) */
+    TG_CEL_OP_OR_OPTIONAL,  /* a.or(b) */
+    TG_CEL_OP_OR_VALUE,     /* a.orValue(b) */
+    TG_CEL_OP_IN_CONSTANTS, /* in a constant list of simple values */
 };
 
 /* Where an identifier's value is. */

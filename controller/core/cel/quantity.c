@@ -2,6 +2,7 @@
 #include "controller/core/cel/quantity.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,14 +174,27 @@ bool tg_cel_quantity_add(const struct tg_cel_quantity *a, const struct tg_cel_qu
     return rc == 0;
 }
 
+/* The nearest double of mantissa * 10^scale. */
+static double nearest(__int128 mantissa, int32_t scale)
+{
+    unsigned __int128 rest =
+        mantissa < 0 ? -(unsigned __int128)mantissa : (unsigned __int128)mantissa;
+    char text[64], *at = text + sizeof(text) - 16;
+
+    snprintf(at, 16, "e%d", (int)scale);
+    do {
+        *--at = (char)('0' + (int)(rest % 10));
+        rest /= 10;
+    } while (rest != 0);
+    if (mantissa < 0)
+        *--at = '-';
+    return strtod(at, NULL);
+}
+
+/* A big decimal is held in nanos, so that it is rounded twice. */
 double tg_cel_quantity_double(const struct tg_cel_quantity *q)
 {
-    double base = (double)q->exact.mantissa;
-    int32_t exponent = q->exact.scale;
-
-    if (q->plain) {
-        base = (double)q->value;
-        exponent = q->scale;
-    }
-    return exponent == 0 ? base : base * pow(10, exponent);
+    if (!q->plain)
+        return nearest(q->exact.mantissa, q->exact.scale + 9) * 1e-9;
+    return q->scale == 0 ? (double)q->value : (double)q->value * pow(10, q->scale);
 }

@@ -13,6 +13,7 @@
 
 struct tg_selector {
     const struct tg_cel_program *program;
+    bool lists; /* attributes that are lists are known */
 };
 
 int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_arena *arena,
@@ -42,6 +43,7 @@ int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_ar
                             " units, at most %" PRIu64 " are allowed",
                             tg_cel_program_cost(program), TG_CEL_MAX_COST);
     selector->program = program;
+    selector->lists = tg_cel_has_list_attributes(&env);
     *ret = selector;
     return 0;
 }
@@ -62,7 +64,9 @@ int tg_selector_matches(const struct tg_selector *selector, const char *driver,
     int rc;
 
     tg_cel_scratch_init(&scratch, buffer, sizeof(buffer), TG_CEL_EVALUATION_MEMORY);
-    rc = tg_cel_device_init(&view, &scratch, driver, device, true, err);
+    rc =
+        tg_cel_device_init(&view, &scratch, driver, device,
+                           TG_CEL_DEVICE_GUARD | (selector->lists ? TG_CEL_DEVICE_LISTS : 0U), err);
     if (rc == 0)
         rc = tg_cel_evaluate_bool(selector->program, &input, &scratch, ret, NULL, err);
     tg_cel_scratch_done(&scratch);

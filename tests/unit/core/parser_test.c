@@ -111,7 +111,6 @@ static const struct {
     {"a.all(__result__, true)", "overwrites the accumulator"},
     {"a.all(x, x, true)", "both variables have the same name"},
     {"has(a)", "has() takes a selection"},
-    {"a.`b`", "unsupported syntax: '`'"},
     {"[a b]", "1:4: Syntax error: unexpected 'b'"},
     {"{a b}", "':' is expected"},
     {"a ? b", "':' is expected"},
