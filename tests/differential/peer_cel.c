@@ -215,7 +215,8 @@ static int evaluation_input(const struct input *in, struct tg_cel_device *device
     if (in->device == NULL)
         return 0;
     ret->device = device;
-    return tg_cel_device_init(device, in->scratch, in->driver, in->device, false, err);
+    return tg_cel_device_init(device, in->scratch, in->driver, in->device,
+                              tg_cel_has_list_attributes(&in->env) ? TG_CEL_DEVICE_LISTS : 0U, err);
 }
 
 static void put_outcome(const struct input *in, struct tg_buf *out)
