@@ -13,6 +13,7 @@ tangram_import(microhttpd libmicrohttpd)
 tangram_import(yaml yaml-0.1)
 tangram_import(protobufc libprotobuf-c)
 tangram_import(cmocka cmocka)
+tangram_import(re2 re2)
 
 # libev ships no .pc file on Debian.
 find_path(EV_INCLUDE ev.h REQUIRED)

@@ -6,6 +6,10 @@ static const struct tg_field attribute_fields[] = {
     TG_FIELD_BOOLEAN(struct tg_device_attribute, bool_, "bool"),
     TG_FIELD_STR(struct tg_device_attribute, string, "string"),
     TG_FIELD_STR(struct tg_device_attribute, version, "version"),
+    TG_FIELD_RAWJSON(struct tg_device_attribute, bools, "bools"),
+    TG_FIELD_RAWJSON(struct tg_device_attribute, ints, "ints"),
+    TG_FIELD_STR_LIST(struct tg_device_attribute, strings, "strings"),
+    TG_FIELD_STR_LIST(struct tg_device_attribute, versions, "versions"),
 };
 static const struct tg_type attribute_type = TG_TYPE(struct tg_device_attribute, attribute_fields);
 

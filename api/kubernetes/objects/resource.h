@@ -19,6 +19,10 @@ struct tg_device_attribute { /* exactly one is set */
     struct tg_opt_int int_;
     struct tg_opt_bool bool_;
     const char *string, *version;
+    /* Lists (DRAListTypeAttributes, 1.36). */
+    const char *bools, *ints; /* raw JSON: [true,false], [1,2] */
+    TG_LIST_OF(const char *) strings;
+    TG_LIST_OF(const char *) versions;
 };
 struct tg_keyed_attribute {
     const char *key;

@@ -76,6 +76,8 @@ int tg_semver_parse(const char *s, struct tg_semver *ret, struct tg_error *err)
     if (*at == '+' && !check_identifiers(at + 1, strlen(at + 1), false))
         return bad(
             s, "the build metadata is not made of identifiers [0-9A-Za-z-] separated by dots", err);
+    if (*at == '+')
+        v.build = at + 1;
     v.major = numbers[0];
     v.minor = numbers[1];
     v.patch = numbers[2];

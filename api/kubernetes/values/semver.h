@@ -15,6 +15,7 @@ struct tg_semver {
     const char *pre; /* text between - and +, inside the parsed string, not terminated; NULL if
                         there is none */
     size_t pre_n;
+    const char *build; /* text behind the +, to the end of the string; NULL if there is none */
 };
 
 /* ret points into s. TG_INVALID_ARGUMENT says what is wrong. */

@@ -1,320 +1,564 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Recursion follows the tree, whose depth the parser bounds. Costs are those of cel-go's tracker:
+ * identifiers, selections and indexes 1, constants nothing, has() nothing for its last step. */
 #include "controller/core/cel/eval.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "api/runtime/base/str.h"
-#include "api/tangram/names.h"
+#include "controller/core/cel/charge.h"
+#include "controller/core/cel/function.h"
+#include "controller/core/cel/map.h"
 
-/* What the tree is evaluated on. */
-struct context {
-    const char *driver;
-    const struct tg_device *device;
-};
+#define LIST_COST 10U
+#define MAP_COST 30U
 
-static int eval(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret,
-                struct tg_error *err);
-
-static struct tg_cel_value truth(bool value)
+static bool first_is(const struct tg_cel_value *v, const struct tg_cel_type *type)
 {
-    return (struct tg_cel_value){.type = TG_CEL_BOOL, .boolean = value};
+    if (v->tag == TG_CEL_V_LIST)
+        return v->list->n == 0 || tg_cel_value_is(&v->list->items[0], type->params[0]);
+    if (v->map->kind != TG_CEL_MAP_ENTRIES || v->map->n == 0)
+        return true;
+    return tg_cel_value_is(&v->map->buffer->items[0], type->params[0]) &&
+           tg_cel_value_is(&v->map->buffer->items[1], type->params[1]);
 }
 
-static int no_overload(const struct tg_cel_node *node, const struct tg_cel_value *value,
-                       struct tg_error *err)
+bool tg_cel_value_is(const struct tg_cel_value *v, const struct tg_cel_type *type)
 {
-    return tg_error_set(err, TG_FAILED_PRECONDITION, "column %zu: no such overload: '%s' on %s",
-                        node->column, tg_cel_op_name(node->op), tg_cel_type_name(value->type));
+    const struct tg_cel_type *own;
+
+    if (type->kind == TG_CEL_PARAM || tg_cel_type_is_dyn(type))
+        return true;
+    own = tg_cel_type_of(v);
+    if (own->kind != type->kind || (own != type && strcmp(own->name, type->name) != 0))
+        return false;
+    if (v->tag == TG_CEL_V_OPTIONAL)
+        return v->inner == NULL || tg_cel_value_is(v->inner, type->params[0]);
+    return (v->tag != TG_CEL_V_LIST && v->tag != TG_CEL_V_MAP) || first_is(v, type);
 }
 
-static int no_key(const struct tg_cel_node *node, struct tg_error *err)
+static int eval_slot(struct tg_cel_run *run, const struct tg_cel_node *node,
+                     struct tg_cel_value *ret)
 {
-    return tg_error_set(err, TG_FAILED_PRECONDITION,
-                        "column %zu: no such key: %s; guard it with '\"%s\" in %s[\"%s\"] && ...'",
-                        node->column, node->name, node->name, tg_cel_op_name(node->op),
-                        node->domain);
-}
+    struct tg_cel_slot *slot = &run->slots[node->slot];
 
-/* Is this key domain/name? A key without a domain belongs to the driver's. */
-static bool key_is(const char *key, const char *driver, const char *domain, const char *name)
-{
-    const char *slash = strchr(key, '/');
-    size_t n = slash == NULL ? 0 : (size_t)(slash - key);
+    if (slot->init != NULL) { /* cel.bind: now it is wanted */
+        const struct tg_cel_node *init = slot->init;
 
-    if (slash == NULL)
-        return tg_streq(driver, domain) && (name == NULL || strcmp(key, name) == 0);
-    return strlen(domain) == n && memcmp(key, domain, n) == 0 &&
-           (name == NULL || strcmp(slash + 1, name) == 0);
-}
+        slot->init = NULL;
+        if (tg_cel_eval(run, init, &slot->value) < 0) {
+            struct tg_cel_fault *fault = tg_cel_alloc(run->scratch, sizeof(*fault));
 
-/* name NULL: any of the domain. The qualified spelling wins over the short one. */
-static const struct tg_device_attribute *find_attribute(const struct context *on,
-                                                        const char *domain, const char *name)
-{
-    const struct tg_device_attribute *found = NULL;
-
-    for (size_t i = 0; i < on->device->attributes.n; i++) {
-        const struct tg_keyed_attribute *a = &on->device->attributes.items[i];
-
-        if (!key_is(a->key, on->driver, domain, name))
-            continue;
-        if (found == NULL || strchr(a->key, '/') != NULL)
-            found = &a->value;
+            if (run->fault.fatal || fault == NULL)
+                return run->fault.fatal ? -1 : tg_cel_fail_memory(run, node);
+            *fault = run->fault;
+            slot->fault = fault;
+        }
     }
-    return found;
-}
-
-static const struct tg_device_capacity *find_capacity(const struct context *on, const char *domain,
-                                                      const char *name)
-{
-    const struct tg_device_capacity *found = NULL;
-
-    for (size_t i = 0; i < on->device->capacity.n; i++) {
-        const struct tg_keyed_capacity *c = &on->device->capacity.items[i];
-
-        if (!key_is(c->key, on->driver, domain, name))
-            continue;
-        if (found == NULL || strchr(c->key, '/') != NULL)
-            found = &c->value;
+    if (slot->fault != NULL) {
+        run->fault = *slot->fault;
+        return -1;
     }
-    return found;
+    *ret = slot->value;
+    return 0;
 }
 
-/* The attribute that every device has under Tangram, and that no slice can publish. */
-static bool granted(const char *domain, const char *name)
+static int eval_ident(struct tg_cel_run *run, const struct tg_cel_node *node,
+                      struct tg_cel_value *ret)
 {
-    return strcmp(domain, TG_GUARD_DOMAIN) == 0 &&
-           (name == NULL || strcmp(name, TG_GUARD_ATTRIBUTE) == 0);
+    if (tg_cel_spend(run, node, 1) < 0)
+        return -1;
+    switch ((int)node->place) {
+    case TG_CEL_SLOT:
+        return eval_slot(run, node, ret);
+    case TG_CEL_DEVICE:
+        *ret = run->device;
+        return 0;
+    case TG_CEL_VARIABLE:
+        *ret = run->variables[node->slot];
+        return 0;
+    case TG_CEL_TYPE_NAME:
+        *ret = node->literal;
+        return 0;
+    default:
+        return tg_cel_fail_text(run, node, "no such attribute: ", node->name, strlen(node->name));
+    }
 }
 
-static int eval_attribute(const struct tg_cel_node *node, const struct context *on,
-                          struct tg_cel_value *ret, struct tg_error *err)
+/* An index into a list as a number: an int, uint, or double without a fraction. */
+static bool list_index(const struct tg_cel_value *key, int64_t *ret)
 {
-    const struct tg_device_attribute *a;
-    struct tg_error cause = TG_ERROR_INIT;
+    if (key->tag == TG_CEL_V_DOUBLE) {
+        if (!(fabs(key->real) < 0x1p62) || trunc(key->real) != key->real)
+            return false;
+        *ret = (int64_t)key->real;
+        return true;
+    }
+    if (key->tag == TG_CEL_V_UINT && key->uinteger > INT64_MAX)
+        *ret = INT64_MAX;
+    else
+        *ret = key->integer;
+    return key->tag == TG_CEL_V_INT || key->tag == TG_CEL_V_UINT;
+}
 
-    if (granted(node->domain, node->name)) {
-        *ret = truth(true);
+static int take_element(struct tg_cel_run *run, const struct tg_cel_node *node,
+                        const struct tg_cel_value *object, const struct tg_cel_value *key,
+                        bool test, struct tg_cel_value *ret, bool *present)
+{
+    int64_t i = 0;
+
+    *present = false;
+    if (!list_index(key, &i))
+        return tg_cel_fail_text(run, node,
+                                "unsupported index type in list: ", tg_cel_type_of(key)->name,
+                                strlen(tg_cel_type_of(key)->name));
+    if (i < 0 || (uint64_t)i >= object->list->n)
+        return test ? 0 : tg_cel_fail_value(run, node, "index out of bounds: ", key);
+    *ret = object->list->items[i];
+    *present = true;
+    return 0;
+}
+
+/* object[key]. With test, what is missing is not present and no error. */
+static int qualify(struct tg_cel_run *run, const struct tg_cel_node *node,
+                   const struct tg_cel_value *object, const struct tg_cel_value *key, bool test,
+                   struct tg_cel_value *ret, bool *present)
+{
+    struct tg_cel_value storage;
+    const struct tg_cel_value *found = NULL;
+    bool no_memory = false, there = false;
+
+    *present = false;
+    if (object->tag == TG_CEL_V_LIST)
+        return take_element(run, node, object, key, test, ret, present);
+    if (object->tag == TG_CEL_V_MAP)
+        found = tg_cel_map_find(run->scratch, object->map, key, &storage, &there, &no_memory);
+    if (no_memory)
+        return tg_cel_fail_memory(run, node);
+    /* The conformance suite wants an error where a thing without keys is asked for one. */
+    if (found == NULL && (!test || (run->plain && object->tag != TG_CEL_V_MAP)))
+        return tg_cel_fail_value(run, node, "no such key: ", key);
+    if (found == NULL)
+        return 0;
+    *ret = *found;
+    *present = true;
+    return 0;
+}
+
+/* operand.key, operand[key] and the optional forms: an optional operand makes an optional result.
+ */
+static int step_into(struct tg_cel_run *run, const struct tg_cel_node *node, bool optional,
+                     const struct tg_cel_value *operand, const struct tg_cel_value *key,
+                     struct tg_cel_value *ret)
+{
+    bool viral = operand->tag == TG_CEL_V_OPTIONAL, present = false;
+    struct tg_cel_value value = TG_CEL_NULL_VALUE;
+
+    if (viral && operand->inner == NULL) {
+        *ret = tg_cel_none();
         return 0;
     }
-    a = find_attribute(on, node->domain, node->name);
-    if (a == NULL)
-        return no_key(node, err);
-    if (a->int_.set) {
-        *ret = (struct tg_cel_value){.type = TG_CEL_INT, .integer = a->int_.value};
-    } else if (a->bool_.set) {
-        *ret = truth(a->bool_.value);
-    } else if (a->string != NULL) {
-        *ret = (struct tg_cel_value){.type = TG_CEL_STRING, .string = a->string};
-    } else {
-        ret->type = TG_CEL_SEMVER;
-        if (a->version == NULL || tg_semver_parse(a->version, &ret->semver, &cause) < 0)
-            return tg_error_set(
-                err, TG_FAILED_PRECONDITION,
-                "column %zu: %s has a value of a kind that this version does not read "
-                "(a list?)",
-                node->column, node->name);
+    if (qualify(run, node, viral ? operand->inner : operand, key, optional || viral, &value,
+                &present) < 0)
+        return -1;
+    if (!optional && !viral) {
+        *ret = value;
+        return 0;
     }
+    if (!present) {
+        *ret = tg_cel_none();
+        return 0;
+    }
+    if (value.tag == TG_CEL_V_OPTIONAL) {
+        *ret = value;
+        return 0;
+    }
+    return tg_cel_optional(run->scratch, &value, ret) ? 0 : tg_cel_fail_memory(run, node);
+}
+
+static int eval_select(struct tg_cel_run *run, const struct tg_cel_node *node,
+                       struct tg_cel_value *ret)
+{
+    struct tg_cel_value operand = TG_CEL_NULL_VALUE, value = TG_CEL_NULL_VALUE;
+    struct tg_cel_value key = tg_cel_text(node->name, node->slot);
+    const struct tg_cel_value *object = &operand;
+    bool present = false;
+
+    if (tg_cel_eval(run, node->args[0], &operand) < 0 ||
+        tg_cel_spend(run, node, (node->test ? 0U : 1U) + (node->relative ? 1U : 0U)) < 0)
+        return -1;
+    if (!node->test)
+        return step_into(run, node, false, &operand, &key, ret);
+    if (operand.tag == TG_CEL_V_OPTIONAL)
+        object = operand.inner;
+    if (object != NULL && qualify(run, node, object, &key, true, &value, &present) < 0)
+        return -1;
+    *ret = tg_cel_bool(present);
     return 0;
 }
 
-static int eval_capacity(const struct tg_cel_node *node, const struct context *on,
-                         struct tg_cel_value *ret, struct tg_error *err)
+static int eval_index(struct tg_cel_run *run, const struct tg_cel_node *node,
+                      struct tg_cel_value *ret)
 {
-    const struct tg_device_capacity *c = find_capacity(on, node->domain, node->name);
-    struct tg_error cause = TG_ERROR_INIT;
+    struct tg_cel_value operand = TG_CEL_NULL_VALUE, key = TG_CEL_NULL_VALUE;
 
-    if (c == NULL)
-        return no_key(node, err);
-    ret->type = TG_CEL_QUANTITY;
-    if (c->value == NULL || tg_quantity_parse(c->value, &ret->quantity, &cause) < 0)
-        return tg_error_set(err, TG_FAILED_PRECONDITION, "column %zu: %s is no quantity",
-                            node->column, node->name);
-    return 0;
+    if (tg_cel_eval(run, node->args[0], &operand) < 0 ||
+        tg_cel_eval(run, node->args[1], &key) < 0 ||
+        tg_cel_spend(run, node, 1 + (node->relative ? 1U : 0U)) < 0)
+        return -1;
+    return step_into(run, node, node->op != TG_CEL_OP_INDEX, &operand, &key, ret);
 }
 
-static int eval_presence(const struct tg_cel_node *node, const struct context *on,
-                         struct tg_cel_value *ret)
+/* The operand that decides (false for &&, true for ||) decides, whatever error stands beside it. */
+static int eval_logic(struct tg_cel_run *run, const struct tg_cel_node *node,
+                      struct tg_cel_value *ret)
 {
-    bool capacity = node->op == TG_CEL_HAS_CAPACITY || node->op == TG_CEL_HAS_CAPACITY_DOMAIN;
+    bool deciding = node->op == TG_CEL_OP_OR;
+    struct tg_cel_fault first = {0};
+    bool failed = false;
 
-    if (capacity)
-        *ret = truth(find_capacity(on, node->domain, node->name) != NULL);
-    else
-        *ret = truth(granted(node->domain, node->name) ||
-                     find_attribute(on, node->domain, node->name) != NULL);
-    return 0;
-}
+    for (size_t i = 0; i < 2; i++) {
+        struct tg_cel_value value = TG_CEL_NULL_VALUE;
+        int rc = tg_cel_eval(run, node->args[i], &value);
 
-static int eval_not(const struct tg_cel_node *node, const struct context *on,
-                    struct tg_cel_value *ret, struct tg_error *err)
-{
-    int rc = eval(node->first, on, ret, err);
-
-    if (rc < 0)
-        return rc;
-    if (ret->type != TG_CEL_BOOL)
-        return no_overload(node, ret, err);
-    ret->boolean = ret->boolean != node->value.boolean;
-    return 0;
-}
-
-/* One operand that decides (false for &&, true for ||) decides, whatever errors stand beside it;
- * else the first error. */
-static int eval_chain(const struct tg_cel_node *node, const struct context *on,
-                      struct tg_cel_value *ret, struct tg_error *err)
-{
-    bool deciding = node->op == TG_CEL_OR;
-    struct tg_error first = TG_ERROR_INIT;
-    int failed = 0;
-
-    for (const struct tg_cel_node *c = node->first; c != NULL; c = c->next) {
-        struct tg_error own = TG_ERROR_INIT;
-        struct tg_cel_value value = {.type = TG_CEL_DYN};
-        int rc = eval(c, on, &value, &own);
-
-        if (rc == 0 && value.type != TG_CEL_BOOL)
-            rc = no_overload(node, &value, &own);
+        if (rc < 0 && run->fault.fatal)
+            return -1;
+        if (rc == 0 && value.tag != TG_CEL_V_BOOL)
+            rc = tg_cel_fail_overload(run, node->args[i]);
         if (rc == 0 && value.boolean == deciding) {
-            *ret = truth(deciding);
+            *ret = value;
             return 0;
         }
-        if (rc < 0 && failed == 0) {
-            failed = rc;
-            first = own;
+        if (rc < 0 && !failed) {
+            failed = true;
+            first = run->fault;
         }
     }
-    if (failed < 0 && err != NULL)
-        *err = first;
-    *ret = truth(!deciding);
-    return failed;
+    if (failed) {
+        run->fault = first;
+        return -1;
+    }
+    *ret = tg_cel_bool(!deciding);
+    return 0;
 }
 
-static bool is_number(const struct tg_cel_value *v)
+static int eval_conditional(struct tg_cel_run *run, const struct tg_cel_node *node,
+                            struct tg_cel_value *ret)
 {
-    return v->type == TG_CEL_INT || v->type == TG_CEL_UINT || v->type == TG_CEL_DOUBLE;
+    struct tg_cel_value condition = TG_CEL_NULL_VALUE;
+
+    if (tg_cel_eval(run, node->args[0], &condition) < 0)
+        return -1;
+    if (condition.tag != TG_CEL_V_BOOL)
+        return tg_cel_fail_overload(run, node->args[0]);
+    return tg_cel_eval(run, node->args[condition.boolean ? 1 : 2], ret);
 }
 
-/* Values of different types are unequal, but a quantity or a version on the left knows only its own
- * kind. */
-static int eval_equal(const struct tg_cel_node *node, const struct tg_cel_value *a,
-                      const struct tg_cel_value *b, bool *ret, struct tg_error *err)
+static int eval_equality(struct tg_cel_run *run, const struct tg_cel_node *node,
+                         struct tg_cel_value *ret)
 {
-    bool unordered = false;
+    struct tg_cel_value a = TG_CEL_NULL_VALUE, b = TG_CEL_NULL_VALUE;
+    enum tg_cel_equality equal;
 
-    *ret = false;
-    if (is_number(a) && is_number(b)) {
-        *ret = tg_cel_compare_numbers(a, b, &unordered) == 0 && !unordered;
+    if (tg_cel_eval(run, node->args[0], &a) < 0 || tg_cel_eval(run, node->args[1], &b) < 0 ||
+        tg_cel_spend(run, node, tg_cel_charge_equality(&a, &b)) < 0)
+        return -1;
+    equal = tg_cel_equal(&a, &b);
+    if (node->op == TG_CEL_OP_NOT_EQUAL)
+        *ret = tg_cel_bool(equal != TG_CEL_EQUAL);
+    else if (equal == TG_CEL_EQUAL_NO_OVERLOAD)
+        return tg_cel_fail_overload(run, node);
+    else
+        *ret = tg_cel_bool(equal == TG_CEL_EQUAL);
+    return 0;
+}
+
+/* @not_strictly_false: an error is not false. */
+static int eval_not_strictly_false(struct tg_cel_run *run, const struct tg_cel_node *node,
+                                   struct tg_cel_value *ret)
+{
+    struct tg_cel_value value = TG_CEL_NULL_VALUE;
+
+    if (tg_cel_eval(run, node->args[0], &value) < 0 && run->fault.fatal)
+        return -1;
+    if (tg_cel_spend(run, node, 1) < 0)
+        return -1;
+    *ret = tg_cel_bool(value.tag != TG_CEL_V_BOOL || value.boolean);
+    return 0;
+}
+
+/* a.or(b), a.orValue(b): what is no optional stands for itself. */
+static int eval_or(struct tg_cel_run *run, const struct tg_cel_node *node, struct tg_cel_value *ret)
+{
+    struct tg_cel_value left = TG_CEL_NULL_VALUE;
+
+    if (tg_cel_eval(run, node->args[0], &left) < 0)
+        return -1;
+    if (left.tag != TG_CEL_V_OPTIONAL ||
+        (left.inner != NULL && node->op == TG_CEL_OP_OR_OPTIONAL)) {
+        *ret = left;
         return 0;
     }
-    if (a->type != b->type)
-        return a->type == TG_CEL_QUANTITY || a->type == TG_CEL_SEMVER ? no_overload(node, b, err)
-                                                                      : 0;
-    if (a->type == TG_CEL_BOOL)
-        *ret = a->boolean == b->boolean;
-    else if (a->type == TG_CEL_STRING)
-        *ret = strcmp(a->string, b->string) == 0;
-    else if (a->type == TG_CEL_QUANTITY)
-        *ret = tg_quantity_cmp(&a->quantity, &b->quantity) == 0;
-    else
-        *ret = tg_semver_compare(&a->semver, &b->semver) == 0;
-    return 0;
+    if (left.inner != NULL) {
+        *ret = *left.inner;
+        return 0;
+    }
+    return tg_cel_eval(run, node->args[1], ret);
 }
 
-static int eval_order(const struct tg_cel_node *node, const struct tg_cel_value *a,
-                      const struct tg_cel_value *b, bool *ret, struct tg_error *err)
+/* In Kubernetes a set is made of the list, and looking into it costs nothing; a version and a
+ * format cannot be looked up in a set there. */
+static int eval_in_constants(struct tg_cel_run *run, const struct tg_cel_node *node,
+                             struct tg_cel_value *ret)
 {
-    bool unordered = false;
-    int order = 0;
+    struct tg_cel_value args[2] = {TG_CEL_NULL_VALUE, node->args[1]->literal};
 
-    if (is_number(a) && is_number(b))
-        order = tg_cel_compare_numbers(a, b, &unordered);
-    else if (a->type == TG_CEL_STRING && b->type == TG_CEL_STRING)
-        order = strcmp(a->string, b->string);
-    else if (a->type == TG_CEL_BOOL && b->type == TG_CEL_BOOL)
-        order = (int)a->boolean - (int)b->boolean;
-    else
-        return no_overload(node, a->type == TG_CEL_DYN ? b : a, err);
-    if (node->op == TG_CEL_LESS)
-        *ret = order < 0;
-    else if (node->op == TG_CEL_LESS_EQUAL)
-        *ret = order <= 0;
-    else if (node->op == TG_CEL_GREATER)
-        *ret = order > 0;
-    else
-        *ret = order >= 0;
-    *ret = *ret && !unordered;
-    return 0;
+    if (tg_cel_eval(run, node->args[0], &args[0]) < 0)
+        return -1;
+    if (args[0].tag == TG_CEL_V_SEMVER || args[0].tag == TG_CEL_V_FORMAT)
+        return tg_cel_fail_overload(run, node);
+    return node->overloads[0]->call(run, node, args, ret);
 }
 
-static int eval_method(const struct tg_cel_node *node, const struct tg_cel_value *a,
-                       const struct tg_cel_value *b, struct tg_cel_value *ret, struct tg_error *err)
+static const struct tg_cel_overload *choose(const struct tg_cel_node *node,
+                                            const struct tg_cel_value *args)
 {
-    int order = 0;
+    if (node->exact)
+        return node->overloads[0];
+    for (size_t i = 0; i < node->n_overloads; i++) {
+        const struct tg_cel_overload *o = node->overloads[i];
+        bool fits = true;
 
-    if (a->type != b->type || (a->type != TG_CEL_QUANTITY && a->type != TG_CEL_SEMVER))
-        return no_overload(node, a, err);
-    if (a->type == TG_CEL_QUANTITY)
-        order = tg_quantity_cmp(&a->quantity, &b->quantity);
-    else
-        order = tg_semver_compare(&a->semver, &b->semver);
-    if (node->op == TG_CEL_COMPARE_TO)
-        *ret = (struct tg_cel_value){.type = TG_CEL_INT, .integer = (order > 0) - (order < 0)};
-    else
-        *ret = truth(node->op == TG_CEL_IS_GREATER_THAN ? order > 0 : order < 0);
-    return 0;
+        for (size_t k = 0; k < o->n_args && fits; k++)
+            fits = tg_cel_value_is(&args[k], o->args[k]);
+        if (fits)
+            return o;
+    }
+    return NULL;
 }
 
-static int eval_pair(const struct tg_cel_node *node, const struct context *on,
-                     struct tg_cel_value *ret, struct tg_error *err)
+static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
+                     struct tg_cel_value *ret)
 {
-    struct tg_cel_value a, b;
-    bool result = false;
-    int rc = eval(node->first, on, &a, err);
+    struct tg_cel_value args[TG_CEL_MAX_ARGS];
+    const struct tg_cel_overload *overload;
+    int rc;
 
-    if (rc == 0)
-        rc = eval(node->first->next, on, &b, err);
-    if (rc < 0)
-        return rc;
-    if (node->op >= TG_CEL_IS_GREATER_THAN)
-        return eval_method(node, &a, &b, ret, err);
-    if (node->op >= TG_CEL_LESS)
-        rc = eval_order(node, &a, &b, &result, err);
-    else
-        rc = eval_equal(node, &a, &b, &result, err);
-    *ret = truth(node->op == TG_CEL_NOT_EQUAL ? !result : result);
+    if (node->n_overloads == 0) /* unchecked, and no function of that name */
+        return tg_cel_fail_overload(run, node);
+    for (size_t i = 0; i < node->n_args; i++) {
+        if (tg_cel_eval(run, node->args[i], &args[i]) < 0)
+            return -1;
+    }
+    overload = choose(node, args);
+    if (overload == NULL)
+        return tg_cel_spend(run, node, 1) < 0 ? -1 : tg_cel_fail_overload(run, node);
+    /* What makes much out of little is paid before it is made. */
+    if (overload->cost == TG_CEL_COST_RANGE && args[0].integer > 0 &&
+        (uint64_t)args[0].integer > run->limit)
+        return tg_cel_spend(run, node, (uint64_t)args[0].integer);
+    rc = overload->call(run, node, args, ret);
+    if (rc < 0 && run->fault.fatal)
+        return -1;
+    if (tg_cel_spend(run, node,
+                     tg_cel_charge(run, overload, node->n_overloads == 1, args, node->n_args,
+                                   rc < 0 ? NULL : ret)) < 0)
+        return -1;
     return rc;
 }
 
-/* Recursion is bounded by TG_CEL_MAX_DEPTH. */
-static int eval(const struct tg_cel_node *node, const struct context *on, struct tg_cel_value *ret,
-                struct tg_error *err)
+static int eval_list(struct tg_cel_run *run, const struct tg_cel_node *node,
+                     struct tg_cel_value *ret)
 {
-    if (node->op == TG_CEL_LITERAL) {
-        *ret = node->value;
+    struct tg_cel_value *items, list = TG_CEL_NULL_VALUE;
+    size_t n = 0;
+
+    if (node->folded) {
+        *ret = node->literal;
         return 0;
     }
-    if (node->op == TG_CEL_DRIVER) {
-        *ret = (struct tg_cel_value){.type = TG_CEL_STRING, .string = tg_or(on->driver, "")};
-        return 0;
+    items = tg_cel_list_reserve(run->scratch, node->n_args, &list);
+    if (items == NULL)
+        return tg_cel_fail_memory(run, node);
+    for (size_t i = 0; i < node->n_args; i++) {
+        struct tg_cel_value item = TG_CEL_NULL_VALUE;
+
+        if (tg_cel_eval(run, node->args[i], &item) < 0)
+            return -1;
+        if (node->optional != NULL && node->optional[i]) {
+            if (item.tag != TG_CEL_V_OPTIONAL)
+                return tg_cel_fail(run, node->args[i],
+                                   "cannot initialize optional list element from non-optional");
+            if (item.inner == NULL)
+                continue;
+            item = *item.inner;
+        }
+        items[n++] = item;
     }
-    if (node->op == TG_CEL_ATTRIBUTE)
-        return eval_attribute(node, on, ret, err);
-    if (node->op == TG_CEL_CAPACITY)
-        return eval_capacity(node, on, ret, err);
-    if (node->op < TG_CEL_NOT)
-        return eval_presence(node, on, ret);
-    if (node->op == TG_CEL_NOT)
-        return eval_not(node, on, ret, err);
-    if (node->op <= TG_CEL_OR)
-        return eval_chain(node, on, ret, err);
-    return eval_pair(node, on, ret, err);
+    if (n < node->n_args && !tg_cel_list_make(run->scratch, items, n, &list))
+        return tg_cel_fail_memory(run, node);
+    *ret = list;
+    return tg_cel_spend(run, node, LIST_COST);
 }
 
-int tg_cel_eval(const struct tg_cel_node *node, const char *driver, const struct tg_device *device,
-                struct tg_cel_value *ret, struct tg_error *err)
+static int eval_map(struct tg_cel_run *run, const struct tg_cel_node *node,
+                    struct tg_cel_value *ret)
 {
-    struct context on = {.driver = driver, .device = device};
+    struct tg_cel_value map = TG_CEL_NULL_VALUE;
 
-    return eval(node, &on, ret, err);
+    if (node->folded) {
+        *ret = node->literal;
+        return 0;
+    }
+    if (!tg_cel_map_make(run->scratch, TG_CEL_MAP_ENTRIES, NULL, &map))
+        return tg_cel_fail_memory(run, node);
+    for (size_t i = 0; i < node->n_args; i += 2) {
+        struct tg_cel_value key = TG_CEL_NULL_VALUE, value = TG_CEL_NULL_VALUE;
+
+        if (tg_cel_eval(run, node->args[i], &key) < 0 ||
+            tg_cel_eval(run, node->args[i + 1], &value) < 0)
+            return -1;
+        if (node->optional != NULL && node->optional[i]) {
+            if (value.tag != TG_CEL_V_OPTIONAL)
+                return tg_cel_fail(run, node->args[i + 1],
+                                   "cannot initialize optional entry from non-optional value");
+            if (value.inner == NULL)
+                continue;
+            value = *value.inner;
+        }
+        if (tg_cel_map_put(run->scratch, map.map, &key, &value, true, &map) != TG_CEL_PUT)
+            return tg_cel_fail_memory(run, node);
+    }
+    *ret = map;
+    return tg_cel_spend(run, node, MAP_COST);
+}
+
+/* What a fold walks over. */
+struct range {
+    const struct tg_cel_value *keys; /* NULL: indexes */
+    const struct tg_cel_value *values;
+    size_t n;
+};
+
+static int open_range(struct tg_cel_run *run, const struct tg_cel_node *node, struct range *ret)
+{
+    const struct tg_cel_node *over = node->fold->range;
+    struct tg_cel_value value = TG_CEL_NULL_VALUE, *keys = NULL, *values = NULL;
+
+    if (tg_cel_eval(run, over, &value) < 0)
+        return -1;
+    if (value.tag == TG_CEL_V_LIST) {
+        *ret = (struct range){.values = value.list->items, .n = value.list->n};
+        return 0;
+    }
+    if (value.tag != TG_CEL_V_MAP)
+        return tg_cel_fail_text(run, over, "expected iterable type, got ",
+                                tg_cel_type_of(&value)->name, strlen(tg_cel_type_of(&value)->name));
+    if (!tg_cel_map_entries(run->scratch, value.map, &keys, &values, &ret->n))
+        return tg_cel_fail_memory(run, node);
+    ret->keys = keys;
+    ret->values = values;
+    return 0;
+}
+
+static void set_variables(struct tg_cel_slot *slots, const struct tg_cel_fold *fold,
+                          const struct range *range, size_t i)
+{
+    if (fold->iter2 == NULL) {
+        slots[0] =
+            (struct tg_cel_slot){.value = range->keys != NULL ? range->keys[i] : range->values[i]};
+        return;
+    }
+    slots[0] = (struct tg_cel_slot){.value = range->keys != NULL ? range->keys[i]
+                                                                 : tg_cel_int((int64_t)i)};
+    slots[1] = (struct tg_cel_slot){.value = range->values[i]};
+}
+
+/* Keeps the error that step gave as the value of the accumulator. */
+static int keep_fault(struct tg_cel_run *run, const struct tg_cel_node *node,
+                      struct tg_cel_slot *accu)
+{
+    struct tg_cel_fault *fault;
+
+    if (run->fault.fatal || node->fold->sticky)
+        return -1;
+    fault = (struct tg_cel_fault *)accu->fault;
+    if (fault == NULL)
+        fault = tg_cel_alloc(run->scratch, sizeof(*fault));
+    if (fault == NULL)
+        return tg_cel_fail_memory(run, node);
+    *fault = run->fault;
+    *accu = (struct tg_cel_slot){.fault = fault};
+    return 0;
+}
+
+static int eval_fold(struct tg_cel_run *run, const struct tg_cel_node *node,
+                     struct tg_cel_value *ret)
+{
+    const struct tg_cel_fold *fold = node->fold;
+    struct tg_cel_slot *slots = &run->slots[fold->slot];
+    struct range range = {0};
+    struct tg_cel_slot accu = {0};
+
+    if (fold->bind) {
+        slots[2] = (struct tg_cel_slot){.init = fold->init};
+        return tg_cel_eval(run, fold->result, ret);
+    }
+    if (open_range(run, node, &range) < 0 || tg_cel_eval(run, fold->init, &accu.value) < 0)
+        return -1;
+    slots[2] = accu;
+    for (size_t i = 0; i < range.n; i++) {
+        struct tg_cel_value go_on = TG_CEL_NULL_VALUE, next = TG_CEL_NULL_VALUE;
+
+        set_variables(slots, fold, &range, i);
+        if (tg_cel_eval(run, fold->condition, &go_on) < 0 && run->fault.fatal)
+            return -1;
+        if (go_on.tag == TG_CEL_V_BOOL && !go_on.boolean)
+            break;
+        if (tg_cel_eval(run, fold->step, &next) == 0)
+            slots[2] = (struct tg_cel_slot){.value = next};
+        else if (keep_fault(run, node, &slots[2]) < 0)
+            return -1;
+    }
+    return tg_cel_eval(run, fold->result, ret);
+}
+
+typedef int evaluator(struct tg_cel_run *run, const struct tg_cel_node *node,
+                      struct tg_cel_value *ret);
+
+static evaluator *const operators[] = {
+    [TG_CEL_OP_NONE] = eval_call,
+    [TG_CEL_OP_AND] = eval_logic,
+    [TG_CEL_OP_OR] = eval_logic,
+    [TG_CEL_OP_CONDITIONAL] = eval_conditional,
+    [TG_CEL_OP_EQUAL] = eval_equality,
+    [TG_CEL_OP_NOT_EQUAL] = eval_equality,
+    [TG_CEL_OP_INDEX] = eval_index,
+    [TG_CEL_OP_OPTIONAL_INDEX] = eval_index,
+    [TG_CEL_OP_OPTIONAL_SELECT] = eval_index,
+    [TG_CEL_OP_NOT_STRICTLY_FALSE] = eval_not_strictly_false,
+    [TG_CEL_OP_OR_OPTIONAL] = eval_or,
+    [TG_CEL_OP_OR_VALUE] = eval_or,
+    [TG_CEL_OP_IN_CONSTANTS] = eval_in_constants,
+};
+
+int tg_cel_eval(struct tg_cel_run *run, const struct tg_cel_node *node, struct tg_cel_value *ret)
+{
+    switch ((int)node->kind) {
+    case TG_CEL_LITERAL:
+        *ret = node->literal;
+        return 0;
+    case TG_CEL_IDENT:
+        return eval_ident(run, node, ret);
+    case TG_CEL_SELECT:
+        return eval_select(run, node, ret);
+    case TG_CEL_CALL:
+        return operators[node->op](run, node, ret);
+    case TG_CEL_CREATE_LIST:
+        return eval_list(run, node, ret);
+    case TG_CEL_CREATE_MAP:
+        return eval_map(run, node, ret);
+    default:
+        return eval_fold(run, node, ret);
+    }
 }

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checked tree and a device to a value. */
+/* A checked tree to a value. */
 #ifndef TG_CORE_CEL_EVAL_H
 #define TG_CORE_CEL_EVAL_H
 
-#include "api/kubernetes/objects/resource.h"
-#include "api/runtime/base/error.h"
-#include "controller/core/cel/node.h"
+#include "controller/core/cel/run.h"
 
-/* TG_FAILED_PRECONDITION: a run-time error of CEL (no such key, no such overload). */
-int tg_cel_eval(const struct tg_cel_node *node, const char *driver, const struct tg_device *device,
-                struct tg_cel_value *ret, struct tg_error *err);
-/* -1, 0, 1 of two numbers of any of the three kinds, as CEL's cross-type comparison; *ret_unordered
- * with NaN. */
-int tg_cel_compare_numbers(const struct tg_cel_value *a, const struct tg_cel_value *b,
-                           bool *ret_unordered);
+/* 0, or -1 with run->fault set. */
+int tg_cel_eval(struct tg_cel_run *run, const struct tg_cel_node *node, struct tg_cel_value *ret);
+/* May a value stand where the overload declares a type? Of lists and maps the first element tells,
+ * as in the Go implementation. */
+bool tg_cel_value_is(const struct tg_cel_value *v, const struct tg_cel_type *type);
 
 #endif

@@ -1,86 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The tree of a compiled selector: folders-private to cel. AND and OR hold any number of operands,
- * so that the depth of the tree is the depth of the text's parentheses and never the length of a
- * chain.
- */
+/* The tree of an expression: made by the parser (macros expanded), annotated by the checker. */
 #ifndef TG_CORE_CEL_NODE_H
 #define TG_CORE_CEL_NODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "controller/core/cel/value.h"
 
-#include "api/kubernetes/values/quantity.h"
-#include "api/kubernetes/values/semver.h"
-
-/* CELSelectorExpressionMaxLength of the resource API. */
-#define TG_CEL_MAX_BYTES ((size_t)10 * 1024)
-#define TG_CEL_MAX_DEPTH 64U
-
-/* TG_CEL_DYN is a static type only: an attribute, whose type is known when a device is there. */
-enum tg_cel_type {
-    TG_CEL_BOOL,
-    TG_CEL_INT,
-    TG_CEL_UINT,
-    TG_CEL_DOUBLE,
-    TG_CEL_STRING,
-    TG_CEL_QUANTITY,
-    TG_CEL_SEMVER,
-    TG_CEL_DYN,
-};
-
-struct tg_cel_value {
-    enum tg_cel_type type;
-    union {
-        bool boolean;
-        int64_t integer;
-        uint64_t uinteger;
-        double real;
-        const char *string;
-        struct tg_quantity quantity;
-        struct tg_semver semver;
-    };
-};
-
-enum tg_cel_op {
+enum tg_cel_node_kind {
     TG_CEL_LITERAL,
-    TG_CEL_DRIVER,        /* device.driver */
-    TG_CEL_ATTRIBUTE,     /* device.attributes[domain].name */
-    TG_CEL_CAPACITY,      /* device.capacity[domain].name */
-    TG_CEL_HAS_ATTRIBUTE, /* name in device.attributes[domain], has(device.attributes[domain].name)
-                           */
-    TG_CEL_HAS_CAPACITY,  /* the same of device.capacity */
-    TG_CEL_HAS_ATTRIBUTE_DOMAIN, /* domain in device.attributes */
-    TG_CEL_HAS_CAPACITY_DOMAIN,  /* domain in device.capacity */
-    TG_CEL_NOT,
-    TG_CEL_AND,
-    TG_CEL_OR,
-    TG_CEL_EQUAL,
-    TG_CEL_NOT_EQUAL,
-    TG_CEL_LESS,
-    TG_CEL_LESS_EQUAL,
-    TG_CEL_GREATER,
-    TG_CEL_GREATER_EQUAL,
-    TG_CEL_IS_GREATER_THAN, /* a.isGreaterThan(b) */
-    TG_CEL_IS_LESS_THAN,
-    TG_CEL_COMPARE_TO,
+    TG_CEL_IDENT,
+    TG_CEL_SELECT, /* args: the operand */
+    TG_CEL_CALL,   /* args: the target of a member call first */
+    TG_CEL_CREATE_LIST,
+    TG_CEL_CREATE_MAP,    /* args: key, value, key, value */
+    TG_CEL_CREATE_STRUCT, /* parsed, and refused by the checker: there are no messages */
+    TG_CEL_FOLD,
+};
+
+struct tg_cel_node;
+struct tg_cel_overload;
+struct tg_cel_regex;
+
+/* accu = init; for each element (or key, or index and element) of range: stop unless condition;
+ * accu = step; then result. cel.bind is a fold over nothing whose init is evaluated on first use.
+ */
+struct tg_cel_fold {
+    const char *iter, *iter2, *accu; /* iter2: NULL in the one-variable form */
+    struct tg_cel_node *range, *init, *condition, *step, *result;
+    unsigned slot; /* of iter; iter2 and accu follow */
+    bool bind;     /* cel.bind and what works alike */
+    bool sticky;   /* an error in step is the result, whatever follows */
+};
+
+/* What the evaluator does not hand to a table function. */
+enum tg_cel_op {
+    TG_CEL_OP_NONE,
+    TG_CEL_OP_AND,
+    TG_CEL_OP_OR,
+    TG_CEL_OP_CONDITIONAL,
+    TG_CEL_OP_EQUAL,
+    TG_CEL_OP_NOT_EQUAL,
+    TG_CEL_OP_INDEX,
+    TG_CEL_OP_OPTIONAL_INDEX,
+    TG_CEL_OP_OPTIONAL_SELECT,
+    TG_CEL_OP_NOT_STRICTLY_FALSE,
+    TG_CEL_OP_OR_OPTIONAL,  /* a.or(b) */
+    TG_CEL_OP_OR_VALUE,     /* a.orValue(b) */
+    TG_CEL_OP_IN_CONSTANTS, /* in a constant list of simple values */
+};
+
+/* Where an identifier's value is. */
+enum tg_cel_place {
+    TG_CEL_UNRESOLVED,
+    TG_CEL_SLOT, /* of a fold */
+    TG_CEL_DEVICE,
+    TG_CEL_VARIABLE, /* of the environment, by number */
+    TG_CEL_TYPE_NAME,
 };
 
 struct tg_cel_node {
-    enum tg_cel_op op;
-    enum tg_cel_type type; /* static; set by tg_cel_check */
-    unsigned depth;        /* 1 = leaf */
-    size_t column;         /* where it begins, in characters from 1 */
-    struct tg_cel_value value;
-    const char *domain, *name;
-    struct tg_cel_node *first; /* operands, linked by next */
-    struct tg_cel_node *next;
+    uint8_t kind;       /* enum tg_cel_node_kind */
+    uint8_t op;         /* CALL: enum tg_cel_op, by the checker */
+    uint8_t place;      /* IDENT: enum tg_cel_place, by the checker */
+    bool member : 1;    /* CALL: with a target */
+    bool test : 1;      /* SELECT: has() */
+    bool checked : 1;   /* a node that a macro uses twice is checked once */
+    bool relative : 1;  /* SELECT, index: its root is no identifier */
+    bool folded : 1;    /* the value of a constant list or map is in literal */
+    bool exact : 1;     /* CALL: no argument can be of another type than the overload takes */
+    bool costed : 1;    /* cost.c has been here */
+    bool validated : 1; /* validate.c has been here */
+    bool finished : 1;  /* finish.c has been here */
+    uint16_t depth;     /* nesting of operators in the text below, 0 for a leaf */
+    uint32_t offset;    /* bytes of the source */
+    uint32_t n_args;
+    uint32_t n_overloads;
+    uint32_t slot;    /* IDENT */
+    const char *name; /* IDENT, SELECT: field, CALL: function, CREATE_STRUCT */
+    struct tg_cel_node **args;
+    bool *optional; /* CREATE_LIST: per element, CREATE_MAP: per entry; NULL = none is */
+    struct tg_cel_fold *fold;
+    struct tg_cel_value literal;
+    const struct tg_cel_type *type;
+    const struct tg_cel_overload **overloads; /* that can apply, in the order of the tables */
+    struct tg_cel_regex *regex;               /* a constant pattern */
+    void *estimate;                           /* cost.c */
 };
-
-/* "int", "string" and so on, as CEL calls them. */
-const char *tg_cel_type_name(enum tg_cel_type type);
-/* "==" and so on. */
-const char *tg_cel_op_name(enum tg_cel_op op);
 
 #endif

@@ -1,76 +1,195 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparison of int, uint and double with each other (the language definition's "cross-type numeric
- * comparisons"). */
-#include "controller/core/cel/eval.h"
+#include "controller/core/cel/number.h"
 
-#define TWO_TO_63 9223372036854775808.0
-#define TWO_TO_64 18446744073709551616.0
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
-static int compare_doubles(double a, double b)
+/* Go's %g writes an exponent outside of these. */
+#define EXPONENT_LEAST (-4)
+#define EXPONENT_FROM 6
+
+struct decimal {
+    char digits[24];
+    size_t n;
+    long exponent; /* of the first digit */
+};
+
+/* The fewest digits that read back as the same number. */
+static struct decimal shortest(double value)
 {
-    return a < b ? -1 : a > b;
+    struct decimal d = {.n = 0};
+    char text[40];
+
+    for (int precision = 0; precision < 17; precision++) {
+        snprintf(text, sizeof(text), "%.*e", precision, fabs(value));
+        if (strtod(text, NULL) == fabs(value))
+            break;
+    }
+    for (const char *c = text; *c != 'e'; c++) {
+        if (isdigit((unsigned char)*c))
+            d.digits[d.n++] = *c;
+    }
+    d.exponent = strtol(strchr(text, 'e') + 1, NULL, 10);
+    while (d.n > 1 && d.digits[d.n - 1] == '0')
+        d.n--;
+    return d;
 }
 
-static int compare_int_uint(int64_t a, uint64_t b)
+static size_t put_zeros(char *out, size_t at, long n)
 {
-    if (a < 0)
-        return -1;
-    return (uint64_t)a < b ? -1 : (uint64_t)a > b;
+    for (long i = 0; i < n; i++)
+        out[at++] = '0';
+    return at;
 }
 
-static int compare_int_double(int64_t a, double b)
+static size_t put_fixed(const struct decimal *d, char *out, size_t at)
 {
-    if (b < -TWO_TO_63)
-        return 1;
-    if (b >= TWO_TO_63)
-        return -1;
-    return compare_doubles((double)a, b);
+    if (d->exponent < 0) {
+        out[at++] = '0';
+        out[at++] = '.';
+        at = put_zeros(out, at, -d->exponent - 1);
+        memcpy(out + at, d->digits, d->n);
+        return at + d->n;
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        if ((long)i == d->exponent + 1)
+            out[at++] = '.';
+        out[at++] = d->digits[i];
+    }
+    return put_zeros(out, at, d->exponent + 1 - (long)d->n);
 }
 
-static int compare_uint_double(uint64_t a, double b)
+static size_t put_scientific(const struct decimal *d, char *out, size_t at)
 {
-    if (b < 0)
-        return 1;
-    if (b >= TWO_TO_64)
-        return -1;
-    return compare_doubles((double)a, b);
+    char exponent[16];
+    int n = snprintf(exponent, sizeof(exponent), "e%c%02ld", d->exponent < 0 ? '-' : '+',
+                     labs(d->exponent));
+
+    out[at++] = d->digits[0];
+    if (d->n > 1) {
+        out[at++] = '.';
+        memcpy(out + at, d->digits + 1, d->n - 1);
+        at += d->n - 1;
+    }
+    memcpy(out + at, exponent, (size_t)n);
+    return at + (size_t)n;
 }
 
-static int compare_with_int(int64_t a, const struct tg_cel_value *b)
+static size_t double_text(double value, char *out)
 {
-    if (b->type == TG_CEL_INT)
-        return a < b->integer ? -1 : a > b->integer;
-    if (b->type == TG_CEL_UINT)
-        return compare_int_uint(a, b->uinteger);
-    return compare_int_double(a, b->real);
+    struct decimal d;
+    size_t at = 0;
+
+    if (isnan(value) || isinf(value)) {
+        const char *word = isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+
+        memcpy(out, word, strlen(word));
+        return strlen(word);
+    }
+    if (signbit(value))
+        out[at++] = '-';
+    d = shortest(value);
+    return d.exponent < EXPONENT_LEAST || d.exponent >= EXPONENT_FROM ? put_scientific(&d, out, at)
+                                                                      : put_fixed(&d, out, at);
 }
 
-static int compare_with_uint(uint64_t a, const struct tg_cel_value *b)
+size_t tg_cel_fixed_text(double value, char *out)
 {
-    if (b->type == TG_CEL_INT)
-        return -compare_int_uint(b->integer, a);
-    if (b->type == TG_CEL_UINT)
-        return a < b->uinteger ? -1 : a > b->uinteger;
-    return compare_uint_double(a, b->real);
+    struct decimal d = shortest(value);
+    size_t at = 0;
+
+    if (signbit(value))
+        out[at++] = '-';
+    return put_fixed(&d, out, at);
 }
 
-static int compare_with_double(double a, const struct tg_cel_value *b)
+size_t tg_cel_number_text(const struct tg_cel_value *v, char *out)
 {
-    if (b->type == TG_CEL_INT)
-        return -compare_int_double(b->integer, a);
-    if (b->type == TG_CEL_UINT)
-        return -compare_uint_double(b->uinteger, a);
-    return compare_doubles(a, b->real);
+    char text[32];
+    int n;
+
+    if (v->tag == TG_CEL_V_DOUBLE)
+        return double_text(v->real, out);
+    n = v->tag == TG_CEL_V_INT ? snprintf(text, sizeof(text), "%" PRId64, v->integer)
+                               : snprintf(text, sizeof(text), "%" PRIu64, v->uinteger);
+    memcpy(out, text, (size_t)n);
+    return (size_t)n;
 }
 
-int tg_cel_compare_numbers(const struct tg_cel_value *a, const struct tg_cel_value *b,
-                           bool *ret_unordered)
+bool tg_cel_parse_uint(const char *text, size_t n, uint64_t *ret)
 {
-    *ret_unordered = (a->type == TG_CEL_DOUBLE && __builtin_isnan(a->real)) ||
-                     (b->type == TG_CEL_DOUBLE && __builtin_isnan(b->real));
-    if (a->type == TG_CEL_INT)
-        return compare_with_int(a->integer, b);
-    if (a->type == TG_CEL_UINT)
-        return compare_with_uint(a->uinteger, b);
-    return compare_with_double(a->real, b);
+    *ret = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!isdigit((unsigned char)text[i]) || __builtin_mul_overflow(*ret, 10U, ret) ||
+            __builtin_add_overflow(*ret, (unsigned)(text[i] - '0'), ret))
+            return false;
+    }
+    return n > 0;
+}
+
+bool tg_cel_parse_int(const char *text, size_t n, int64_t *ret)
+{
+    bool negative = n > 0 && text[0] == '-';
+    size_t sign = n > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    uint64_t magnitude = 0;
+
+    if (!tg_cel_parse_uint(text + sign, n - sign, &magnitude) ||
+        magnitude > (uint64_t)INT64_MAX + (negative ? 1U : 0U))
+        return false;
+    *ret = (int64_t)(negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
+/* strtod takes more than Go: spaces before it, "nan(...)", hexadecimal without an exponent. */
+static bool double_syntax(const char *text)
+{
+    static const char *const words[] = {"nan", "inf", "infinity"};
+    size_t sign = *text == '-' || *text == '+' ? 1 : 0;
+
+    text += sign;
+    if (isdigit((unsigned char)*text) || *text == '.')
+        return text[0] != '0' || (text[1] | 0x20) != 'x' || strpbrk(text, "pP") != NULL;
+    for (size_t i = 0; i < 3; i++) {
+        if (strcasecmp(text, words[i]) == 0)
+            return i > 0 || sign == 0;
+    }
+    return false;
+}
+
+bool tg_cel_parse_double(const char *text, size_t n, double *ret)
+{
+    char copy[512]; /* more digits than any double needs; longer text is refused */
+    char *end;
+
+    if (n == 0 || n >= sizeof(copy) || memchr(text, '\0', n) != NULL)
+        return false;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    if (!double_syntax(copy))
+        return false;
+    *ret = strtod(copy, &end);
+    if (*end != '\0')
+        return false;
+    return !isinf(*ret) || strpbrk(copy, "iI") != NULL;
+}
+
+bool tg_cel_double_to_int(double value, int64_t *ret)
+{
+    if (!(value > -0x1p63 && value < 0x1p63))
+        return false;
+    *ret = (int64_t)value;
+    return true;
+}
+
+bool tg_cel_double_to_uint(double value, uint64_t *ret)
+{
+    if (!(value >= 0 && value < 0x1p64))
+        return false;
+    *ret = (uint64_t)value;
+    return true;
 }

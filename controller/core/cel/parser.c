@@ -1,611 +1,733 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/cel/parser.h"
 
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/runtime/base/cleanup.h"
-#include "api/runtime/base/str.h"
+#include "controller/core/cel/build.h"
 #include "controller/core/cel/lexer.h"
+#include "controller/core/cel/macro.h"
 
+/* One token ahead. Depths count how often a rule of the grammar is open, as the parser in
+ * Kubernetes does; recursion ends there. */
 struct parser {
     struct tg_cel_lexer lexer;
-    struct tg_cel_token token; /* the current, not yet consumed one */
-    struct tg_arena *arena;
-    unsigned depth;
+    struct tg_cel_token token;
+    const struct tg_cel_environment *env;
+    unsigned expr_depth, relation_depth, calc_depth;
     struct tg_error *err;
 };
 
-/* device.x as far as the text goes. */
-struct path {
-    bool capacity;  /* of device.capacity, else of device.attributes */
-    unsigned level; /* 0: the map of domains; 1: the map of one domain; 2: a value */
-    bool dotted;    /* the value was selected by .name, which has() demands */
-    const char *domain, *name;
+struct list {
+    struct tg_cel_node **items;
+    bool *optional;
+    size_t n, capacity;
+    bool any_optional;
 };
 
-static int parse_expression(struct parser *p, struct tg_cel_node **ret);
-
-static bool is(const struct parser *p, const char *text)
-{
-    const struct tg_cel_token *t = &p->token;
-
-    return (t->kind == TG_CEL_TOKEN_PUNCTUATION || t->kind == TG_CEL_TOKEN_IDENT) &&
-           strlen(text) == t->length && memcmp(p->lexer.source + t->offset, text, t->length) == 0;
-}
+static int parse_expr(struct parser *p, struct tg_cel_node **ret);
 
 static int advance(struct parser *p)
 {
     return tg_cel_lexer_next(&p->lexer, &p->token, p->err);
 }
 
-static int fail(const struct parser *p, enum tg_code code, const struct tg_cel_token *at,
-                const char *what)
+static int no_memory(struct parser *p)
 {
-    const char *source = p->lexer.source;
-
-    if (at->kind == TG_CEL_TOKEN_END)
-        return tg_error_set(p->err, code, "column %zu: the expression ends too early: %s",
-                            tg_cel_column(source, at->offset), what);
-    return tg_error_set(p->err, code, "column %zu: '%.*s': %s", tg_cel_column(source, at->offset),
-                        (int)(at->length < 40 ? at->length : 40), source + at->offset, what);
+    return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED,
+                        "the selector needs more memory than its budget");
 }
 
-/* What is CEL and not in the subset, by its first token. */
-static const struct {
-    const char *text, *what;
-} refused[] = {
-    {"?", "conditions and optional values are not supported in this version"},
-    {"[", "lists are not supported in this version"},
-    {"{", "maps are not supported in this version"},
-    {"+", "arithmetic is not supported in this version"},
-    {"-", "arithmetic is not supported in this version"},
-    {"*", "arithmetic is not supported in this version"},
-    {"/", "arithmetic is not supported in this version"},
-    {"%", "arithmetic is not supported in this version"},
-    {"null", "null is not supported in this version"},
-};
-
-static int unexpected(const struct parser *p, const char *wanted)
+static int give(struct parser *p, struct tg_cel_node *node, struct tg_cel_node **ret)
 {
-    for (size_t i = 0; i < TG_ARRAY_SIZE(refused); i++) {
-        if (is(p, refused[i].text))
-            return fail(p, TG_UNIMPLEMENTED, &p->token, refused[i].what);
-    }
-    return fail(p, TG_INVALID_ARGUMENT, &p->token, wanted);
-}
-
-static int expect(struct parser *p, const char *text, const char *wanted)
-{
-    return is(p, text) ? advance(p) : unexpected(p, wanted);
-}
-
-static int new_node(struct parser *p, enum tg_cel_op op, const struct tg_cel_token *at,
-                    struct tg_cel_node **ret)
-{
-    *ret = tg_arena_alloc(p->arena, sizeof(**ret));
-    if (*ret == NULL)
-        return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED,
-                            "the selector needs more memory than its budget");
-    (*ret)->op = op;
-    (*ret)->depth = 1;
-    (*ret)->column = tg_cel_column(p->lexer.source, at->offset);
+    if (node == NULL)
+        return no_memory(p);
+    *ret = node;
     return 0;
 }
 
-static int too_deep(const struct parser *p)
+static int refuse_at(struct parser *p, size_t offset, const char *why)
 {
-    return tg_error_set(
-        p->err, TG_UNIMPLEMENTED,
-        "column %zu: nested more than %u deep, which is not supported in this version",
-        tg_cel_column(p->lexer.source, p->token.offset), TG_CEL_MAX_DEPTH);
+    return tg_cel_report(p->err, TG_INVALID_ARGUMENT, p->lexer.source, offset, "%s", why);
 }
 
-static int adopt(const struct parser *p, struct tg_cel_node *parent, struct tg_cel_node *last,
-                 struct tg_cel_node *child)
+static int unexpected(struct parser *p, const char *wanted)
 {
-    if (last == NULL)
-        parent->first = child;
-    else
-        last->next = child;
-    if (child->depth + 1 > parent->depth)
-        parent->depth = child->depth + 1;
-    return parent->depth > TG_CEL_MAX_DEPTH ? too_deep(p) : 0;
+    size_t n = p->token.length;
+
+    if (p->token.kind == TG_CEL_TOKEN_END)
+        return tg_cel_report(p->err, TG_INVALID_ARGUMENT, p->lexer.source, p->token.offset,
+                             "Syntax error: the expression ends too early, %s is expected", wanted);
+    return tg_cel_report(p->err, TG_INVALID_ARGUMENT, p->lexer.source, p->token.offset,
+                         "Syntax error: unexpected '%.*s', %s is expected", (int)(n > 32 ? 32 : n),
+                         p->lexer.source->text + p->token.offset, wanted);
 }
 
-static int new_pair(struct parser *p, enum tg_cel_op op, const struct tg_cel_token *at,
-                    struct tg_cel_node *left, struct tg_cel_node *right, struct tg_cel_node **ret)
+static int expect(struct parser *p, enum tg_cel_token_kind kind, const char *wanted)
 {
-    int rc = new_node(p, op, at, ret);
-
-    if (rc == 0)
-        rc = adopt(p, *ret, NULL, left);
-    if (rc == 0)
-        rc = adopt(p, *ret, left, right);
-    return rc;
+    return p->token.kind == kind ? advance(p) : unexpected(p, wanted);
 }
 
-/* .name or ["name"]: one step down a map. */
-static int parse_step(struct parser *p, const char **ret_key, bool *ret_dotted)
+static int enter(struct parser *p, unsigned *depth)
 {
-    int rc = 0;
+    if (++*depth > TG_CEL_MAX_DEPTH)
+        return tg_cel_report(p->err, TG_INVALID_ARGUMENT, p->lexer.source, p->token.offset,
+                             "expression recursion limit exceeded: %u", TG_CEL_MAX_DEPTH);
+    return 0;
+}
 
-    *ret_dotted = is(p, ".");
-    rc = advance(p);
-    if (rc < 0)
-        return rc;
-    if (is(p, "?"))
-        return unexpected(p, "a key is expected");
-    if (!*ret_dotted) {
-        if (p->token.kind != TG_CEL_TOKEN_STRING)
-            return fail(p, TG_UNIMPLEMENTED, &p->token,
-                        "only a string literal may stand here in this version");
-        *ret_key = p->token.string;
-        rc = advance(p);
-        return rc < 0 ? rc : expect(p, "]", "']' is expected");
+static struct tg_cel_builder builder(const struct parser *p, size_t offset)
+{
+    return (struct tg_cel_builder){.arena = p->lexer.arena, .offset = offset};
+}
+
+static int push(struct parser *p, struct list *list, struct tg_cel_node *node, bool optional)
+{
+    if (list->n == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 4 : list->capacity * 2;
+        struct tg_cel_node **items =
+            tg_arena_alloc_array(p->lexer.arena, capacity, sizeof(struct tg_cel_node *));
+        bool *flags = tg_arena_alloc(p->lexer.arena, capacity);
+
+        if (items == NULL || flags == NULL)
+            return no_memory(p);
+        if (list->n > 0) {
+            memcpy(items, list->items, list->n * sizeof(struct tg_cel_node *));
+            memcpy(flags, list->optional, list->n);
+        }
+        list->items = items;
+        list->optional = flags;
+        list->capacity = capacity;
     }
-    if (p->token.kind != TG_CEL_TOKEN_IDENT)
-        return unexpected(p, "a name is expected");
-    struct tg_cel_token name = p->token;
-
-    *ret_key = tg_arena_strndup(p->arena, p->lexer.source + name.offset, name.length);
-    if (*ret_key == NULL)
-        return tg_error_set(p->err, TG_RESOURCE_EXHAUSTED,
-                            "the selector needs more memory than its budget");
-    rc = advance(p);
-    if (rc == 0 && is(p, "("))
-        return fail(p, TG_UNIMPLEMENTED, &name,
-                    "this function is not supported on a map in this version");
-    return rc;
+    list->items[list->n] = node;
+    list->optional[list->n++] = optional;
+    list->any_optional = list->any_optional || optional;
+    return 0;
 }
 
-/* After "device": ret->level tells how far the text goes. *ret_driver: it is device.driver. */
-static int parse_device(struct parser *p, struct path *ret, bool *ret_driver)
+static char *copy_name(struct parser *p, const struct tg_cel_token *token, bool dot)
 {
-    struct tg_cel_token field;
-    int rc = expect(p, ".", "device has to be followed by .driver, .attributes or .capacity");
+    char *name = tg_arena_alloc(p->lexer.arena, token->length + 2);
+    const char *text = p->lexer.source->text + token->offset;
 
-    *ret = (struct path){.level = 0};
-    if (rc < 0)
-        return rc;
-    field = p->token;
-    *ret_driver = is(p, "driver");
-    ret->capacity = is(p, "capacity");
-    if (is(p, "allowMultipleAllocations"))
-        return fail(p, TG_UNIMPLEMENTED, &field, "this field is not supported in this version");
-    if (!*ret_driver && !ret->capacity && !is(p, "attributes"))
-        return unexpected(p, "device has the fields driver, attributes and capacity");
-    rc = advance(p);
-    if (rc < 0 || *ret_driver)
-        return rc;
-    while (rc == 0 && ret->level < 2 && (is(p, ".") || is(p, "["))) {
-        rc = parse_step(p, ret->level == 0 ? &ret->domain : &ret->name, &ret->dotted);
-        ret->level++;
-    }
-    return rc;
+    if (name == NULL)
+        return NULL;
+    name[0] = '.';
+    memcpy(name + (dot ? 1 : 0), text, token->length);
+    name[token->length + (dot ? 1 : 0)] = '\0';
+    return name;
 }
 
-static int parse_device_value(struct parser *p, const struct tg_cel_token *at,
-                              struct tg_cel_node **ret)
+static bool is_reserved(const char *name)
 {
-    struct path path;
-    bool driver;
-    int rc = parse_device(p, &path, &driver);
-
-    if (rc < 0)
-        return rc;
-    if (driver)
-        return new_node(p, TG_CEL_DRIVER, at, ret);
-    if (path.level < 2)
-        return fail(
-            p, TG_UNIMPLEMENTED, at,
-            "a whole map as a value is not supported in this version; name domain and attribute");
-    rc = new_node(p, path.capacity ? TG_CEL_CAPACITY : TG_CEL_ATTRIBUTE, at, ret);
-    if (rc == 0) {
-        (*ret)->domain = path.domain;
-        (*ret)->name = path.name;
-    }
-    return rc;
-}
-
-static int new_presence(struct parser *p, const struct path *path, const char *key,
-                        const struct tg_cel_token *at, struct tg_cel_node **ret)
-{
-    static const enum tg_cel_op ops[2][2] = {
-        {TG_CEL_HAS_ATTRIBUTE_DOMAIN, TG_CEL_HAS_CAPACITY_DOMAIN},
-        {TG_CEL_HAS_ATTRIBUTE, TG_CEL_HAS_CAPACITY},
+    static const char *const words[] = {
+        "as",  "break", "const",   "continue",  "else",   "for", "function", "if",    "import",
+        "let", "loop",  "package", "namespace", "return", "var", "void",     "while",
     };
-    int rc = new_node(p, ops[path->level == 0 ? 0 : 1][path->capacity], at, ret);
 
-    if (rc == 0) {
-        (*ret)->domain = path->level == 0 ? key : path->domain;
-        (*ret)->name = path->level == 0 ? NULL : key;
+    for (size_t i = 0; i < TG_ARRAY_SIZE(words); i++) {
+        if (strcmp(words[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One more operator over the operands: their depth counts. */
+static int deepen(struct parser *p, struct tg_cel_node *node)
+{
+    if (node == NULL)
+        return no_memory(p);
+    if (++node->depth > TG_CEL_MAX_DEPTH)
+        return refuse_at(p, node->offset, "expression recursion limit exceeded: 250");
+    return 0;
+}
+
+/* A call, or what it stands for as a macro. deeper: an operator that counts. */
+static int finish_call(struct parser *p, size_t offset, struct tg_cel_node *call, bool deeper,
+                       struct tg_cel_node **ret)
+{
+    struct tg_cel_builder b = builder(p, offset);
+    struct tg_cel_node *node = NULL;
+    unsigned depth;
+    int rc = call == NULL ? no_memory(p) : 0;
+
+    if (rc == 0 && deeper)
+        rc = deepen(p, call);
+    if (rc == 0)
+        rc = tg_cel_macro_expand(&b, p->env, p->lexer.source, call, &node, p->err);
+    if (rc < 0)
+        return rc;
+    depth = call->depth;
+    if (node->depth < depth)
+        node->depth = (uint16_t)depth;
+    *ret = node;
+    return 0;
+}
+
+/* expr {, expr} up to the closing parenthesis, which is consumed. */
+static int parse_arguments(struct parser *p, struct list *args)
+{
+    int rc = advance(p);
+
+    while (rc == 0 && p->token.kind != TG_CEL_TOKEN_RIGHT_PAREN) {
+        struct tg_cel_node *arg = NULL;
+
+        rc = parse_expr(p, &arg);
+        if (rc == 0)
+            rc = push(p, args, arg, false);
+        if (rc < 0 || p->token.kind == TG_CEL_TOKEN_RIGHT_PAREN)
+            break;
+        rc = expect(p, TG_CEL_TOKEN_COMMA, "',' or ')'");
+        if (rc == 0 && p->token.kind == TG_CEL_TOKEN_RIGHT_PAREN)
+            rc = unexpected(p, "an argument");
+    }
+    return rc < 0 ? rc : advance(p);
+}
+
+static int optional_mark(struct parser *p, bool *ret)
+{
+    *ret = p->token.kind == TG_CEL_TOKEN_QUESTION;
+    if (!*ret)
+        return 0;
+    if (!tg_cel_has_library(p->env, TG_CEL_LIB_OPTIONAL))
+        return refuse_at(p, p->token.offset, "unsupported syntax '?'");
+    return advance(p);
+}
+
+/* One element of a list, or one key: value of a map. */
+static int parse_element(struct parser *p, bool map, struct list *list)
+{
+    struct tg_cel_node *node = NULL;
+    bool optional = false;
+    int rc = optional_mark(p, &optional);
+
+    if (rc == 0)
+        rc = parse_expr(p, &node);
+    if (rc == 0)
+        rc = push(p, list, node, optional);
+    if (rc == 0 && map) {
+        rc = expect(p, TG_CEL_TOKEN_COLON, "':'");
+        if (rc == 0)
+            rc = parse_expr(p, &node);
+        if (rc == 0)
+            rc = push(p, list, node, false);
     }
     return rc;
 }
 
-/* After "left in": what device has of that name. */
-static int parse_in(struct parser *p, const struct tg_cel_token *at, const struct tg_cel_node *left,
-                    struct tg_cel_node **ret)
+/* Elements and commas, up to the closing bracket; one comma may stand behind the last of them, or
+ * alone. */
+static int parse_elements(struct parser *p, bool map, enum tg_cel_token_kind close,
+                          struct list *list)
 {
-    struct path path;
-    bool driver;
-    struct tg_cel_token right = p->token;
     int rc = 0;
 
-    if (!is(p, "device"))
-        return fail(p, TG_UNIMPLEMENTED, &right,
-                    "only device.attributes and device.capacity may follow 'in' in this version");
-    rc = advance(p);
-    if (rc == 0)
-        rc = parse_device(p, &path, &driver);
-    if (rc < 0)
-        return rc;
-    if (driver)
-        return fail(p, TG_INVALID_ARGUMENT, at, "device.driver is a string: nothing is 'in' it");
-    if (path.level == 2)
-        return fail(p, TG_UNIMPLEMENTED, at, "list attributes are not supported in this version");
-    if (left->op != TG_CEL_LITERAL)
-        return fail(p, TG_UNIMPLEMENTED, at,
-                    "only a string literal may precede 'in' in this version");
-    if (left->value.type != TG_CEL_STRING)
-        return fail(p, TG_INVALID_ARGUMENT, at, "the keys of this map are strings");
-    return new_presence(p, &path, left->value.string, at, ret);
-}
-
-/* After "has": (device.attributes["d"].n) */
-static int parse_has(struct parser *p, const struct tg_cel_token *at, struct tg_cel_node **ret)
-{
-    struct path path;
-    bool driver = false;
-    int rc = expect(p, "(", "'(' is expected after has");
-
-    if (rc < 0)
-        return rc;
-    if (!is(p, "device"))
-        return fail(p, TG_UNIMPLEMENTED, at,
-                    "only has(device.attributes[\"domain\"].name) is supported in this version");
-    rc = advance(p);
-    if (rc == 0)
-        rc = parse_device(p, &path, &driver);
-    if (rc == 0 && !driver && path.level < 2)
-        return fail(p, TG_UNIMPLEMENTED, at,
-                    "only has(device.attributes[\"domain\"].name) is supported in this version");
-    if (rc == 0 && !driver && !path.dotted)
-        return fail(p, TG_INVALID_ARGUMENT, at, "has() takes a selection with a dot, not an index");
-    if (rc == 0)
-        rc = expect(p, ")", "')' is expected");
-    if (rc < 0)
-        return rc;
-    if (driver)
-        return fail(p, TG_UNIMPLEMENTED, at, "has(device.driver) is not supported in this version");
-    return new_presence(p, &path, path.name, at, ret);
-}
-
-static int constant_quantity(struct parser *p, const struct tg_cel_token *text,
-                             struct tg_cel_value *ret)
-{
-    struct tg_error cause = TG_ERROR_INIT;
-
-    ret->type = TG_CEL_QUANTITY;
-    if (tg_quantity_parse(text->string, &ret->quantity, &cause) < 0)
-        return fail(p, TG_INVALID_ARGUMENT, text, "this is not a quantity");
-    return 0;
-}
-
-static int constant_semver(struct parser *p, const struct tg_cel_token *text,
-                           struct tg_cel_value *ret)
-{
-    struct tg_error cause = TG_ERROR_INIT;
-
-    ret->type = TG_CEL_SEMVER;
-    if (tg_semver_parse(text->string, &ret->semver, &cause) < 0)
-        return fail(p, TG_INVALID_ARGUMENT, text, "this is not a semantic version");
-    return 0;
-}
-
-static const struct {
-    const char *name;
-    int (*make)(struct parser *p, const struct tg_cel_token *text, struct tg_cel_value *ret);
-} constructors[] = {
-    {"quantity", constant_quantity},
-    {"semver", constant_semver},
-};
-
-/* After quantity or semver: ("text"). A text that does not parse fails here rather than at each
- * device: it can never be meant. */
-static int parse_constructor(struct parser *p, size_t which, const struct tg_cel_token *at,
-                             struct tg_cel_node **ret)
-{
-    struct tg_cel_token text;
-    int rc = expect(p, "(", "'(' is expected");
-
-    if (rc < 0)
-        return rc;
-    text = p->token;
-    if (text.kind != TG_CEL_TOKEN_STRING)
-        return fail(p, TG_UNIMPLEMENTED, at,
-                    "only a string literal as its argument is supported in this version");
-    rc = advance(p);
-    if (rc == 0 && is(p, ","))
-        return fail(p, TG_UNIMPLEMENTED, at, "a second argument is not supported in this version");
-    if (rc == 0)
-        rc = expect(p, ")", "')' is expected");
-    if (rc == 0)
-        rc = new_node(p, TG_CEL_LITERAL, at, ret);
-    return rc < 0 ? rc : constructors[which].make(p, &text, &(*ret)->value);
-}
-
-static int parse_word(struct parser *p, struct tg_cel_node **ret)
-{
-    struct tg_cel_token word = p->token;
-    bool truth = is(p, "true");
-    bool device = is(p, "device"), has = is(p, "has");
-    size_t which = 0;
-    int rc = 0;
-
-    for (; which < TG_ARRAY_SIZE(constructors); which++) {
-        if (is(p, constructors[which].name))
+    while (rc == 0 && p->token.kind != close && p->token.kind != TG_CEL_TOKEN_COMMA) {
+        rc = parse_element(p, map, list);
+        if (rc < 0 || p->token.kind != TG_CEL_TOKEN_COMMA)
             break;
+        rc = advance(p);
+        if (rc == 0 && p->token.kind == TG_CEL_TOKEN_COMMA)
+            rc = unexpected(p, "an element");
     }
-    if (is(p, "null"))
-        return unexpected(p, "");
-    if (truth || is(p, "false")) {
-        rc = new_node(p, TG_CEL_LITERAL, &word, ret);
-        if (rc == 0)
-            (*ret)->value = (struct tg_cel_value){.type = TG_CEL_BOOL, .boolean = truth};
-        return rc < 0 ? rc : advance(p);
-    }
-    rc = advance(p);
-    if (rc < 0)
-        return rc;
-    if (device)
-        return parse_device_value(p, &word, ret);
-    if (has)
-        return parse_has(p, &word, ret);
-    if (which < TG_ARRAY_SIZE(constructors))
-        return parse_constructor(p, which, &word, ret);
-    if (is(p, "(") || is(p, "."))
-        return fail(p, TG_UNIMPLEMENTED, &word, "this function is not supported in this version");
-    return fail(p, TG_INVALID_ARGUMENT, &word, "an unknown name; a selector knows only 'device'");
+    if (rc == 0 && list->n == 0 && p->token.kind == TG_CEL_TOKEN_COMMA)
+        rc = advance(p);
+    if (rc == 0)
+        rc = expect(p, close, map ? "',' or '}'" : "',' or ']'");
+    return rc;
 }
 
-static int integer_value(struct parser *p, bool negative, const struct tg_cel_token *number,
-                         struct tg_cel_value *ret)
+static int parse_aggregate(struct parser *p, bool map, struct tg_cel_node **ret)
 {
-    uint64_t limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+    enum tg_cel_token_kind close = map ? TG_CEL_TOKEN_RIGHT_BRACE : TG_CEL_TOKEN_RIGHT_BRACKET;
+    struct tg_cel_builder b = builder(p, p->token.offset);
+    struct list list = {0};
+    struct tg_cel_node *node;
+    int rc = advance(p);
 
-    if (number->number > limit)
-        return fail(p, TG_INVALID_ARGUMENT, number, "an int is out of range");
-    ret->type = TG_CEL_INT;
-    /* Negated as unsigned: the lowest int has no positive counterpart. */
-    ret->integer = (int64_t)(negative ? 0 - number->number : number->number);
+    if (rc == 0)
+        rc = parse_elements(p, map, close, &list);
+    if (rc < 0)
+        return rc;
+    node = tg_cel_build(&b, map ? TG_CEL_CREATE_MAP : TG_CEL_CREATE_LIST, NULL, 0);
+    if (node == NULL)
+        return no_memory(p);
+    node->args = list.items;
+    node->n_args = (uint32_t)list.n;
+    node->optional = list.any_optional ? list.optional : NULL;
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.items[i]->depth > node->depth)
+            node->depth = list.items[i]->depth;
+    }
+    *ret = node;
     return 0;
+}
+
+static bool parse_digits(const char *text, size_t n, uint64_t *ret)
+{
+    unsigned base = n > 2 && text[1] == 'x' ? 16 : 10;
+
+    *ret = 0;
+    for (size_t i = base == 16 ? 2 : 0; i < n; i++) {
+        unsigned c = (unsigned char)text[i];
+        unsigned digit = c <= '9' ? c - '0' : (c | 0x20U) - 'a' + 10;
+
+        if (__builtin_mul_overflow(*ret, base, ret) || __builtin_add_overflow(*ret, digit, ret))
+            return false;
+    }
+    return true;
 }
 
 static int parse_number(struct parser *p, bool negative, struct tg_cel_node **ret)
 {
-    struct tg_cel_token number = p->token;
-    int rc = new_node(p, TG_CEL_LITERAL, &number, ret);
+    const char *text = p->lexer.source->text + p->token.offset;
+    struct tg_cel_builder b = builder(p, p->token.offset);
+    enum tg_cel_token_kind kind = p->token.kind;
+    struct tg_cel_value value = TG_CEL_NULL_VALUE;
+    uint64_t magnitude = 0;
+    int rc = 0;
 
-    if (rc < 0)
-        return rc;
-    if (number.kind == TG_CEL_TOKEN_INT)
-        rc = integer_value(p, negative, &number, &(*ret)->value);
-    else if (number.kind == TG_CEL_TOKEN_DOUBLE)
-        (*ret)->value = (struct tg_cel_value){.type = TG_CEL_DOUBLE,
-                                              .real = negative ? -number.real : number.real};
-    else if (negative)
-        return fail(p, TG_INVALID_ARGUMENT, &number, "a uint has no sign");
-    else
-        (*ret)->value = (struct tg_cel_value){.type = TG_CEL_UINT, .uinteger = number.number};
+    if (kind == TG_CEL_TOKEN_DOUBLE) {
+        char *copy = copy_name(p, &p->token, false);
+
+        if (copy == NULL)
+            return no_memory(p);
+        value = tg_cel_double(strtod(copy, NULL));
+        if (isinf(value.real))
+            return refuse_at(p, p->token.offset, "invalid double literal: out of range");
+        value.real = negative ? -value.real : value.real;
+    } else if (!parse_digits(text, p->token.length - (kind == TG_CEL_TOKEN_UINT ? 1 : 0),
+                             &magnitude)) {
+        return refuse_at(p, p->token.offset, "an integer out of range");
+    } else if (kind == TG_CEL_TOKEN_UINT) {
+        value = tg_cel_uint(magnitude);
+    } else if (magnitude > (uint64_t)INT64_MAX + (negative ? 1U : 0U)) {
+        return refuse_at(p, p->token.offset, "an integer out of range");
+    } else {
+        value = tg_cel_int((int64_t)(negative ? 0 - magnitude : magnitude));
+    }
+    rc = give(p, tg_cel_build_literal(&b, value), ret);
     return rc < 0 ? rc : advance(p);
 }
 
-static bool is_number(const struct parser *p)
+static int parse_constant(struct parser *p, struct tg_cel_node **ret)
 {
-    return p->token.kind == TG_CEL_TOKEN_INT || p->token.kind == TG_CEL_TOKEN_UINT ||
-           p->token.kind == TG_CEL_TOKEN_DOUBLE;
+    struct tg_cel_builder b = builder(p, p->token.offset);
+    struct tg_cel_value value = TG_CEL_NULL_VALUE;
+    int rc = 0;
+
+    if (p->token.kind == TG_CEL_TOKEN_STRING || p->token.kind == TG_CEL_TOKEN_BYTES) {
+        value = tg_cel_text(p->token.text, p->token.text_n);
+        if (p->token.kind == TG_CEL_TOKEN_BYTES)
+            value.tag = TG_CEL_V_BYTES;
+    } else if (p->token.kind != TG_CEL_TOKEN_NULL) {
+        value = tg_cel_bool(p->token.kind == TG_CEL_TOKEN_TRUE);
+    }
+    rc = give(p, tg_cel_build_literal(&b, value), ret);
+    return rc < 0 ? rc : advance(p);
+}
+
+/* [.] IDENT [( arguments )] */
+static int parse_name(struct parser *p, bool dot, struct tg_cel_node **ret)
+{
+    struct tg_cel_builder b = builder(p, p->token.offset);
+    struct list args = {0};
+    char *name;
+    int rc = 0;
+
+    if (p->token.kind != TG_CEL_TOKEN_IDENT)
+        return unexpected(p, "a name");
+    name = copy_name(p, &p->token, dot);
+    if (name == NULL)
+        return no_memory(p);
+    if (is_reserved(name + (dot ? 1 : 0)))
+        return tg_cel_report(p->err, TG_INVALID_ARGUMENT, p->lexer.source, p->token.offset,
+                             "reserved identifier: %s", name);
+    rc = advance(p);
+    if (rc < 0)
+        return rc;
+    if (p->token.kind != TG_CEL_TOKEN_LEFT_PAREN)
+        return give(p, tg_cel_build_ident(&b, name), ret);
+    rc = parse_arguments(p, &args);
+    if (rc < 0)
+        return rc;
+    return finish_call(p, b.offset, tg_cel_build_call(&b, name, false, args.items, args.n), false,
+                       ret);
+}
+
+static int parse_parenthesis(struct parser *p, struct tg_cel_node **ret)
+{
+    int rc = advance(p);
+
+    if (rc == 0)
+        rc = parse_expr(p, ret);
+    return rc < 0 ? rc : expect(p, TG_CEL_TOKEN_RIGHT_PAREN, "')'");
 }
 
 static int parse_primary(struct parser *p, struct tg_cel_node **ret)
 {
     int rc = 0;
 
-    if (p->token.kind == TG_CEL_TOKEN_IDENT && !is(p, "in"))
-        return parse_word(p, ret);
-    if (is_number(p))
+    switch ((int)p->token.kind) {
+    case TG_CEL_TOKEN_DOT:
+        rc = advance(p);
+        return rc < 0 ? rc : parse_name(p, true, ret);
+    case TG_CEL_TOKEN_IDENT:
+        return parse_name(p, false, ret);
+    case TG_CEL_TOKEN_LEFT_PAREN:
+        return parse_parenthesis(p, ret);
+    case TG_CEL_TOKEN_LEFT_BRACKET:
+        return parse_aggregate(p, false, ret);
+    case TG_CEL_TOKEN_LEFT_BRACE:
+        return parse_aggregate(p, true, ret);
+    case TG_CEL_TOKEN_INT:
+    case TG_CEL_TOKEN_UINT:
+    case TG_CEL_TOKEN_DOUBLE:
         return parse_number(p, false, ret);
-    if (p->token.kind == TG_CEL_TOKEN_STRING) {
-        rc = new_node(p, TG_CEL_LITERAL, &p->token, ret);
-        if (rc == 0)
-            (*ret)->value = (struct tg_cel_value){.type = TG_CEL_STRING, .string = p->token.string};
-        return rc < 0 ? rc : advance(p);
+    case TG_CEL_TOKEN_MINUS:
+        rc = advance(p);
+        if (rc == 0 && p->token.kind != TG_CEL_TOKEN_INT && p->token.kind != TG_CEL_TOKEN_DOUBLE)
+            rc = unexpected(p, "a number");
+        return rc < 0 ? rc : parse_number(p, true, ret);
+    case TG_CEL_TOKEN_STRING:
+    case TG_CEL_TOKEN_BYTES:
+    case TG_CEL_TOKEN_TRUE:
+    case TG_CEL_TOKEN_FALSE:
+    case TG_CEL_TOKEN_NULL:
+        return parse_constant(p, ret);
+    default:
+        return unexpected(p, "an expression");
     }
-    rc = expect(p, "(", "a value is expected");
-    if (rc == 0)
-        rc = parse_expression(p, ret);
-    return rc < 0 ? rc : expect(p, ")", "')' is expected");
 }
 
-static const struct {
-    const char *name;
-    enum tg_cel_op op;
-} methods[] = {
-    {"isGreaterThan", TG_CEL_IS_GREATER_THAN},
-    {"isLessThan", TG_CEL_IS_LESS_THAN},
-    {"compareTo", TG_CEL_COMPARE_TO},
-};
-
-/* On the name after the dot. */
-static int parse_method(struct parser *p, struct tg_cel_node *receiver, struct tg_cel_node **ret)
+/* The name behind a dot: *ret without its backticks. */
+static int field_name(struct parser *p, char **ret, bool *ret_escaped)
 {
-    struct tg_cel_token name = p->token;
-    struct tg_cel_node *argument;
-    size_t which = 0;
-    int rc = 0;
-
-    if (name.kind != TG_CEL_TOKEN_IDENT)
-        return unexpected(p, "a name is expected");
-    while (which < TG_ARRAY_SIZE(methods) && !is(p, methods[which].name))
-        which++;
-    if (which == TG_ARRAY_SIZE(methods))
-        return fail(p, TG_UNIMPLEMENTED, &name, "this is not supported in this version");
-    rc = advance(p);
-    if (rc == 0)
-        rc = expect(p, "(", "'(' is expected");
-    if (rc == 0)
-        rc = parse_expression(p, &argument);
-    if (rc == 0)
-        rc = expect(p, ")", "')' is expected: the function takes one argument");
-    return rc < 0 ? rc : new_pair(p, methods[which].op, &name, receiver, argument, ret);
+    *ret_escaped = p->token.kind == TG_CEL_TOKEN_ESCAPED_IDENT;
+    if (*ret_escaped && !tg_cel_has_escaped_names(p->env))
+        return refuse_at(p, p->token.offset, "unsupported syntax: '`'");
+    if (!*ret_escaped && p->token.kind != TG_CEL_TOKEN_IDENT)
+        return unexpected(p, "a name");
+    *ret = copy_name(p, &p->token, false);
+    if (*ret == NULL)
+        return no_memory(p);
+    if (*ret_escaped) {
+        (*ret)[p->token.length - 1] = '\0';
+        (*ret)++;
+    }
+    return advance(p);
 }
 
+static int parse_selection(struct parser *p, struct tg_cel_node *operand, struct tg_cel_node **ret)
+{
+    struct tg_cel_builder b = builder(p, p->token.offset);
+    struct tg_cel_node *node;
+    struct list args = {0};
+    bool optional = false, escaped = false;
+    char *name = NULL;
+    int rc = advance(p);
+
+    if (rc == 0)
+        rc = optional_mark(p, &optional);
+    if (rc == 0)
+        rc = field_name(p, &name, &escaped);
+    if (rc < 0)
+        return rc;
+    if (optional) {
+        struct tg_cel_node *field = tg_cel_build_literal(&b, tg_cel_text(name, strlen(name)));
+
+        node = tg_cel_build_2(&b, "_?._", operand, field);
+        *ret = node;
+        return deepen(p, node);
+    }
+    if (!escaped && p->token.kind == TG_CEL_TOKEN_LEFT_PAREN) {
+        rc = push(p, &args, operand, false);
+        if (rc == 0)
+            rc = parse_arguments(p, &args);
+        if (rc < 0)
+            return rc;
+        node = tg_cel_build_call(&b, name, true, args.items, args.n);
+        return finish_call(p, b.offset, node, true, ret);
+    }
+    node = tg_cel_build(&b, TG_CEL_SELECT, name, 1);
+    if (node == NULL)
+        return no_memory(p);
+    node->args[0] = operand;
+    node->depth = operand->depth;
+    *ret = node;
+    return deepen(p, node);
+}
+
+static int parse_index(struct parser *p, struct tg_cel_node *operand, struct tg_cel_node **ret)
+{
+    struct tg_cel_builder b = builder(p, p->token.offset);
+    struct tg_cel_node *index = NULL;
+    bool optional = false;
+    int rc = advance(p);
+
+    if (rc == 0)
+        rc = optional_mark(p, &optional);
+    if (rc == 0)
+        rc = parse_expr(p, &index);
+    if (rc == 0)
+        rc = expect(p, TG_CEL_TOKEN_RIGHT_BRACKET, "']'");
+    if (rc < 0)
+        return rc;
+    *ret = tg_cel_build_2(&b, optional ? "_[?_]" : "_[_]", operand, index);
+    return deepen(p, *ret);
+}
+
+static bool is_path(const struct tg_cel_node *node)
+{
+    while (node->kind == TG_CEL_SELECT && !node->test)
+        node = node->args[0];
+    return node->kind == TG_CEL_IDENT;
+}
+
+/* [postfix operators] */
 static int parse_member(struct parser *p, struct tg_cel_node **ret)
 {
+    bool bare = p->token.kind == TG_CEL_TOKEN_IDENT || p->token.kind == TG_CEL_TOKEN_DOT;
     int rc = parse_primary(p, ret);
 
-    while (rc == 0 && is(p, ".")) {
-        struct tg_cel_node *receiver = *ret;
-
-        rc = advance(p);
-        if (rc == 0)
-            rc = parse_method(p, receiver, ret);
+    while (rc == 0) {
+        if (p->token.kind == TG_CEL_TOKEN_DOT)
+            rc = parse_selection(p, *ret, ret);
+        else if (p->token.kind == TG_CEL_TOKEN_LEFT_BRACKET)
+            rc = parse_index(p, *ret, ret);
+        else if (p->token.kind == TG_CEL_TOKEN_LEFT_BRACE && bare && is_path(*ret))
+            return refuse_at(p, (*ret)->offset,
+                             "messages cannot be made in a device selector: undeclared reference");
+        else
+            break;
     }
-    if (rc == 0 && is(p, "["))
-        return fail(p, TG_UNIMPLEMENTED, &p->token,
-                    "indexing is not supported here in this version");
     return rc;
 }
 
-/* Any number of '!', or one '-' before a number literal. A chain of '!' is one node (with the
- * parity as its value). */
-static int parse_unary(struct parser *p, struct tg_cel_node **ret)
+static bool is_signed_number(const struct parser *p, enum tg_cel_token_kind sign, size_t n)
 {
-    struct tg_cel_token at = p->token;
-    struct tg_cel_node *operand;
-    bool negate = false;
-    int rc = 0;
-
-    if (is(p, "-")) {
-        rc = advance(p);
-        if (rc < 0)
-            return rc;
-        return is_number(p)
-                   ? parse_number(p, true, ret)
-                   : fail(p, TG_UNIMPLEMENTED, &at, "arithmetic is not supported in this version");
-    }
-    if (!is(p, "!"))
-        return parse_member(p, ret);
-    while (rc == 0 && is(p, "!")) {
-        negate = !negate;
-        rc = advance(p);
-    }
-    if (rc == 0)
-        rc = parse_member(p, &operand);
-    if (rc == 0)
-        rc = new_node(p, TG_CEL_NOT, &at, ret);
-    if (rc < 0)
-        return rc;
-    (*ret)->value = (struct tg_cel_value){.type = TG_CEL_BOOL, .boolean = negate};
-    return adopt(p, *ret, NULL, operand);
+    return sign == TG_CEL_TOKEN_MINUS && n == 1 &&
+           (p->token.kind == TG_CEL_TOKEN_INT || p->token.kind == TG_CEL_TOKEN_DOUBLE);
 }
 
-static const enum tg_cel_op relations[] = {TG_CEL_EQUAL,   TG_CEL_NOT_EQUAL,
-                                           TG_CEL_LESS,    TG_CEL_LESS_EQUAL,
-                                           TG_CEL_GREATER, TG_CEL_GREATER_EQUAL};
+static int parse_unary(struct parser *p, struct tg_cel_node **ret)
+{
+    enum tg_cel_token_kind kind = p->token.kind;
+    struct tg_cel_lexer saved = p->lexer;
+    struct tg_cel_token first = p->token;
+    struct tg_cel_builder b = builder(p, first.offset);
+    size_t n = 0;
+    int rc = 0;
+
+    if (kind != TG_CEL_TOKEN_NOT && kind != TG_CEL_TOKEN_MINUS)
+        return parse_member(p, ret);
+    while (rc == 0 && p->token.kind == kind) {
+        n++;
+        rc = advance(p);
+    }
+    if (rc == 0 && is_signed_number(p, kind, n)) {
+        p->lexer = saved; /* the sign is a part of the number */
+        p->token = first;
+        return parse_member(p, ret);
+    }
+    if (rc == 0 && p->token.kind == TG_CEL_TOKEN_NOT)
+        rc = unexpected(p, "a number or a name");
+    if (rc == 0)
+        rc = parse_member(p, ret);
+    if (rc < 0 || n % 2 == 0)
+        return rc;
+    return give(p, tg_cel_build_1(&b, kind == TG_CEL_TOKEN_NOT ? "!_" : "-_", *ret), ret);
+}
+
+struct binary {
+    enum tg_cel_token_kind kind;
+    unsigned level; /* 2 binds closer than 1 */
+    const char *function;
+};
+
+static const struct binary arithmetic[] = {
+    {TG_CEL_TOKEN_STAR, 2, "_*_"}, {TG_CEL_TOKEN_SLASH, 2, "_/_"}, {TG_CEL_TOKEN_PERCENT, 2, "_%_"},
+    {TG_CEL_TOKEN_PLUS, 1, "_+_"}, {TG_CEL_TOKEN_MINUS, 1, "_-_"},
+};
+static const struct binary relations[] = {
+    {TG_CEL_TOKEN_LESS, 1, "_<_"},    {TG_CEL_TOKEN_LESS_EQUAL, 1, "_<=_"},
+    {TG_CEL_TOKEN_GREATER, 1, "_>_"}, {TG_CEL_TOKEN_GREATER_EQUAL, 1, "_>=_"},
+    {TG_CEL_TOKEN_EQUAL, 1, "_==_"},  {TG_CEL_TOKEN_NOT_EQUAL, 1, "_!=_"},
+    {TG_CEL_TOKEN_IN, 1, "@in"},
+};
+
+static const struct binary *find_binary(const struct binary *table, size_t n,
+                                        enum tg_cel_token_kind kind)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (table[i].kind == kind)
+            return &table[i];
+    }
+    return NULL;
+}
+
+static int finish_binary(struct parser *p, size_t offset, const char *function,
+                         struct tg_cel_node *left, struct tg_cel_node *right,
+                         struct tg_cel_node **ret)
+{
+    struct tg_cel_builder b = builder(p, offset);
+
+    *ret = tg_cel_build_2(&b, function, left, right);
+    return deepen(p, *ret);
+}
+
+/* Operators of at least this level, to the left. */
+static int parse_calc(struct parser *p, unsigned level, struct tg_cel_node **ret)
+{
+    int rc = enter(p, &p->calc_depth);
+
+    if (rc == 0)
+        rc = parse_unary(p, ret);
+    while (rc == 0) {
+        const struct binary *op = find_binary(arithmetic, TG_ARRAY_SIZE(arithmetic), p->token.kind);
+        struct tg_cel_node *right = NULL;
+        size_t offset = p->token.offset;
+
+        if (op == NULL || op->level < level)
+            break;
+        rc = advance(p);
+        if (rc == 0)
+            rc = parse_calc(p, op->level + 1, &right);
+        if (rc == 0)
+            rc = finish_binary(p, offset, op->function, *ret, right, ret);
+    }
+    p->calc_depth--;
+    return rc;
+}
 
 static int parse_relation(struct parser *p, struct tg_cel_node **ret)
 {
-    int rc = parse_unary(p, ret);
+    int rc = enter(p, &p->relation_depth);
 
+    if (rc == 0)
+        rc = parse_calc(p, 1, ret);
     while (rc == 0) {
-        struct tg_cel_token at = p->token;
-        struct tg_cel_node *left = *ret, *right;
-        size_t which = 0;
+        const struct binary *op = find_binary(relations, TG_ARRAY_SIZE(relations), p->token.kind);
+        struct tg_cel_node *right = NULL;
+        size_t offset = p->token.offset;
 
-        if (is(p, "in")) {
-            rc = advance(p);
-            if (rc == 0)
-                rc = parse_in(p, &at, left, ret);
-            continue;
+        if (op == NULL)
+            break;
+        rc = advance(p);
+        if (rc == 0)
+            rc = enter(p, &p->relation_depth);
+        if (rc == 0) {
+            rc = parse_calc(p, 1, &right);
+            p->relation_depth--;
         }
-        while (which < TG_ARRAY_SIZE(relations) && !is(p, tg_cel_op_name(relations[which])))
-            which++;
-        if (which == TG_ARRAY_SIZE(relations))
-            return 0;
-        rc = advance(p);
         if (rc == 0)
-            rc = parse_unary(p, &right);
-        if (rc == 0)
-            rc = new_pair(p, relations[which], &at, left, right, ret);
+            rc = finish_binary(p, offset, op->function, *ret, right, ret);
     }
+    p->relation_depth--;
     return rc;
 }
 
-/* One level of && or ||: a single operand stays as it is, more become one node. */
-static int parse_chain(struct parser *p, enum tg_cel_op op,
-                       int (*operand)(struct parser *, struct tg_cel_node **),
-                       struct tg_cel_node **ret)
+/* A chain as a balanced tree, so that its length is no depth. */
+static struct tg_cel_node *balance(struct parser *p, const char *function,
+                                   struct tg_cel_node *const *terms, const size_t *offsets,
+                                   size_t low, size_t high)
 {
-    struct tg_cel_node *last, *chain;
-    struct tg_cel_token at;
-    int rc = operand(p, &last);
+    size_t middle = (low + high + 1) / 2;
+    struct tg_cel_builder b = builder(p, offsets[middle]);
+    struct tg_cel_node *left =
+        middle == low ? terms[middle] : balance(p, function, terms, offsets, low, middle - 1);
+    struct tg_cel_node *right =
+        middle == high ? terms[middle + 1] : balance(p, function, terms, offsets, middle + 1, high);
 
-    *ret = last;
-    if (rc < 0 || !is(p, tg_cel_op_name(op)))
+    return tg_cel_build_2(&b, function, left, right);
+}
+
+static int parse_chain(struct parser *p, bool disjunction, struct tg_cel_node **ret)
+{
+    enum tg_cel_token_kind kind = disjunction ? TG_CEL_TOKEN_OR : TG_CEL_TOKEN_AND;
+    struct list terms = {0};
+    size_t *offsets = NULL, capacity = 0;
+    struct tg_cel_node *term = NULL;
+    int rc = disjunction ? parse_chain(p, false, &term) : parse_relation(p, &term);
+
+    if (rc < 0 || p->token.kind != kind) {
+        *ret = term;
         return rc;
-    at = p->token;
-    rc = new_node(p, op, &at, &chain);
-    if (rc == 0)
-        rc = adopt(p, chain, NULL, last);
-    while (rc == 0 && is(p, tg_cel_op_name(op))) {
-        struct tg_cel_node *next = NULL;
+    }
+    rc = push(p, &terms, term, false);
+    while (rc == 0 && p->token.kind == kind) {
+        if (terms.n > capacity) {
+            size_t *grown = tg_arena_alloc_array(p->lexer.arena, terms.n * 4, sizeof(*grown));
 
+            if (grown == NULL)
+                return no_memory(p);
+            if (capacity > 0)
+                memcpy(grown, offsets, capacity * sizeof(*grown));
+            offsets = grown;
+            capacity = terms.n * 4;
+        }
+        offsets[terms.n - 1] = p->token.offset;
         rc = advance(p);
         if (rc == 0)
-            rc = operand(p, &next);
+            rc = disjunction ? parse_chain(p, false, &term) : parse_relation(p, &term);
         if (rc == 0)
-            rc = adopt(p, chain, last, next);
-        last = next;
+            rc = push(p, &terms, term, false);
     }
-    *ret = chain;
-    return rc;
+    if (rc < 0)
+        return rc;
+    return give(p, balance(p, disjunction ? "_||_" : "_&&_", terms.items, offsets, 0, terms.n - 2),
+                ret);
 }
 
-static int parse_and(struct parser *p, struct tg_cel_node **ret)
+/* condition ? then : otherwise */
+static int parse_ternary(struct parser *p, struct tg_cel_node **ret)
 {
-    return parse_chain(p, TG_CEL_AND, parse_relation, ret);
-}
+    struct tg_cel_node *condition = NULL, *then = NULL, *otherwise = NULL;
+    int rc = parse_chain(p, true, &condition);
+    struct tg_cel_builder b = builder(p, p->token.offset);
 
-static int parse_expression(struct parser *p, struct tg_cel_node **ret)
-{
-    int rc = 0;
-
-    if (p->depth == TG_CEL_MAX_DEPTH)
-        return too_deep(p);
-    p->depth++;
-    rc = parse_chain(p, TG_CEL_OR, parse_and, ret);
-    p->depth--;
-    return rc;
-}
-
-int tg_cel_parse(const char *source, struct tg_arena *arena, struct tg_cel_node **ret,
-                 struct tg_error *err)
-{
-    size_t length = strlen(source);
-    struct tg_error own = TG_ERROR_INIT;
-    struct parser p = {.arena = arena, .err = err != NULL ? err : &own};
-    int rc = 0;
-
-    if (length > TG_CEL_MAX_BYTES)
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "longer than %zu bytes", TG_CEL_MAX_BYTES);
-    if (!tg_utf8_valid(source, length))
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "not valid UTF-8");
-    tg_cel_lexer_init(&p.lexer, source, length, arena);
-    rc = advance(&p);
+    *ret = condition;
+    if (rc < 0 || p->token.kind != TG_CEL_TOKEN_QUESTION)
+        return rc;
+    rc = advance(p);
     if (rc == 0)
-        rc = parse_expression(&p, ret);
+        rc = parse_chain(p, true, &then);
+    if (rc == 0)
+        rc = expect(p, TG_CEL_TOKEN_COLON, "':'");
+    if (rc == 0)
+        rc = parse_expr(p, &otherwise);
+    if (rc < 0)
+        return rc;
+    *ret = tg_cel_build_3(&b, "_?_:_", condition, then, otherwise);
+    return deepen(p, *ret);
+}
+
+static int parse_expr(struct parser *p, struct tg_cel_node **ret)
+{
+    int rc = enter(p, &p->expr_depth);
+
+    if (rc == 0)
+        rc = parse_ternary(p, ret);
+    p->expr_depth--;
+    return rc;
+}
+
+int tg_cel_parse(const struct tg_cel_source *source, const struct tg_cel_environment *env,
+                 struct tg_arena *arena, struct tg_cel_node **ret, struct tg_error *err)
+{
+    struct parser p = {
+        .lexer = {.source = source, .arena = arena},
+        .env = env,
+        .err = err,
+    };
+    int rc = advance(&p);
+
+    if (rc == 0)
+        rc = parse_expr(&p, ret);
     if (rc == 0 && p.token.kind != TG_CEL_TOKEN_END)
-        rc = unexpected(&p, "an operator or the end is expected");
+        rc = unexpected(&p, "an operator or the end");
     return rc;
 }

@@ -1,45 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/cel/selector.h"
 
-#include "controller/core/cel/check.h"
-#include "controller/core/cel/eval.h"
-#include "controller/core/cel/parser.h"
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "controller/core/cel/device.h"
+#include "controller/core/cel/program.h"
+
+/* Enough for a device of 32 attributes and what selectors usually make of it. */
+#define STACK_BYTES 8192
 
 struct tg_selector {
-    const struct tg_cel_node *root;
+    const struct tg_cel_program *program;
+    bool lists; /* attributes that are lists are known */
 };
 
-int tg_selector_compile(const char *expression, struct tg_arena *arena, struct tg_selector **ret,
-                        struct tg_error *err)
+int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_arena *arena,
+                            struct tg_selector **ret, struct tg_error *err)
 {
+    struct tg_cel_environment env = {
+        .profile = TG_CEL_DRA,
+        .minor = minor < TG_CEL_OLDEST_MINOR   ? TG_CEL_OLDEST_MINOR
+                 : minor > TG_CEL_NEWEST_MINOR ? TG_CEL_NEWEST_MINOR
+                                               : minor,
+        .consumable_capacity = true,
+        .list_type_attributes = true,
+    };
     struct tg_selector *selector = tg_arena_alloc(arena, sizeof(*selector));
-    struct tg_cel_node *root = NULL;
-    int rc = 0;
+    struct tg_cel_program *program = NULL;
+    int rc;
 
     if (selector == NULL)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                             "the selector needs more memory than its budget");
-    rc = tg_cel_parse(expression, arena, &root, err);
-    if (rc == 0)
-        rc = tg_cel_check(root, err);
+    rc = tg_cel_compile(expression, strlen(expression), &env, arena, &program, err);
     if (rc < 0)
         return rc;
-    selector->root = root;
+    if (tg_cel_program_cost(program) > TG_CEL_MAX_COST)
+        return tg_error_set(err, TG_INVALID_ARGUMENT,
+                            "too complex, exceeds cost limit: up to %" PRIu64
+                            " units, at most %" PRIu64 " are allowed",
+                            tg_cel_program_cost(program), TG_CEL_MAX_COST);
+    selector->program = program;
+    selector->lists = tg_cel_has_list_attributes(&env);
     *ret = selector;
     return 0;
+}
+
+int tg_selector_compile(const char *expression, struct tg_arena *arena, struct tg_selector **ret,
+                        struct tg_error *err)
+{
+    return tg_selector_compile_for(expression, TG_CEL_NEWEST_MINOR, arena, ret, err);
 }
 
 int tg_selector_matches(const struct tg_selector *selector, const char *driver,
                         const struct tg_device *device, bool *ret, struct tg_error *err)
 {
-    struct tg_cel_value value = {.type = TG_CEL_DYN};
-    int rc = tg_cel_eval(selector->root, driver, device, &value, err);
+    _Alignas(max_align_t) char buffer[STACK_BYTES];
+    struct tg_cel_scratch scratch;
+    struct tg_cel_device view;
+    struct tg_cel_input input = {.device = &view};
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    if (value.type != TG_CEL_BOOL)
-        return tg_error_set(err, TG_FAILED_PRECONDITION, "the expression gave %s, not bool",
-                            tg_cel_type_name(value.type));
-    *ret = value.boolean;
-    return 0;
+    tg_cel_scratch_init(&scratch, buffer, sizeof(buffer), TG_CEL_EVALUATION_MEMORY);
+    rc =
+        tg_cel_device_init(&view, &scratch, driver, device,
+                           TG_CEL_DEVICE_GUARD | (selector->lists ? TG_CEL_DEVICE_LISTS : 0U), err);
+    if (rc == 0)
+        rc = tg_cel_evaluate_bool(selector->program, &input, &scratch, ret, NULL, err);
+    tg_cel_scratch_done(&scratch);
+    return rc;
+}
+
+const struct tg_cel_reads *tg_selector_reads(const struct tg_selector *selector)
+{
+    return tg_cel_program_reads(selector->program);
 }

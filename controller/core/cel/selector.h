@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device selectors: in this version an honest subset of CEL; everything else is refused at compile
- * time by name, never guessed. Accepted: comparisons (== != < <= > >=) of device.driver,
- * device.attributes[D].N, device.capacity[D].N.compareTo(quantity(S)) with literals;
- * attribute.isGreaterThan/isLessThan/compareTo(semver(S)); bool attributes alone; "N" in
- * device.attributes[D], "D" in device.attributes, has(device.attributes[D].N); [N] for .N; && || !
- * and parentheses. Meaning as in Kubernetes: a missing domain is an empty map, a missing attribute
- * is a run-time error absorbed by && and || as CEL does. Two differences, both to the user's
- * advantage or earlier: an attribute of a kind that we do not read (a list) fails only where it is
- * used, and a malformed literal of quantity() or semver() fails at compile time.
+ * Device selectors, as Kubernetes means them: the thin face of this folder for model, fit and gang.
+ * What the API server would refuse in a new object of any release up to ours is refused when it is
+ * compiled (length, types, estimated cost); what the scheduler stops at run time we stop.
+ * Evaluation works on the stack; only large ones take memory of their own, up to
+ * TG_CEL_EVALUATION_MEMORY.
  */
 #ifndef TG_CORE_CEL_SELECTOR_H
 #define TG_CORE_CEL_SELECTOR_H
@@ -20,14 +16,21 @@
 #include "api/runtime/base/error.h"
 
 struct tg_selector;
+struct tg_cel_reads;
 
-/* TG_UNIMPLEMENTED: valid CEL perhaps, outside the subset (the message quotes what);
- * TG_INVALID_ARGUMENT: a syntax or type error. */
+/* The environment of the newest release with all feature gates on: the API server of the cluster
+ * has judged the expression by its own already. TG_INVALID_ARGUMENT: a syntax or type error, with
+ * its place, or too costly; TG_RESOURCE_EXHAUSTED: the arena. */
 int tg_selector_compile(const char *expression, struct tg_arena *arena, struct tg_selector **ret,
                         struct tg_error *err);
+/* The same for the cluster's own release: 34 to 37 (others count as the nearest of them). */
+int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_arena *arena,
+                            struct tg_selector **ret, struct tg_error *err);
 /* The device with the virtual attribute tangram.dev/granted overlaid. A run-time error (no such
- * key, wrong type) is TG_FAILED_PRECONDITION. */
+ * key, wrong type, cost limit) is TG_FAILED_PRECONDITION. */
 int tg_selector_matches(const struct tg_selector *selector, const char *driver,
                         const struct tg_device *device, bool *ret, struct tg_error *err);
+/* What the result depends on: devices that agree in it give the same. */
+const struct tg_cel_reads *tg_selector_reads(const struct tg_selector *selector);
 
 #endif

@@ -123,7 +123,7 @@ static void a_class_must_be_there_ours_and_readable(void **state)
     assert_int_equal(tg_ask_book_add(&book, request(&w, ""), &ask, NULL), -TG_NOT_FOUND);
     add_class(&w, "gpu", ",{\"cel\":{\"expression\":\"[1]\"}}");
     tg_ask_book_init(&book, world_fleet(&w), w.arena);
-    assert_int_equal(tg_ask_book_add(&book, request(&w, ""), &ask, NULL), -TG_UNIMPLEMENTED);
+    assert_int_equal(tg_ask_book_add(&book, request(&w, ""), &ask, NULL), -TG_INVALID_ARGUMENT);
     world_done(&w);
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/core/cel/eval.h"
+#include "controller/core/cel/value.h"
 #include "tests/unit/core/world.h"
 
 #define I(v)                                                                                       \
     {                                                                                              \
-        .type = TG_CEL_INT, .integer = (v)                                                         \
+        .tag = TG_CEL_V_INT, .integer = (v)                                                        \
     }
 #define U(v)                                                                                       \
     {                                                                                              \
-        .type = TG_CEL_UINT, .uinteger = (v)                                                       \
+        .tag = TG_CEL_V_UINT, .uinteger = (v)                                                      \
     }
 #define D(v)                                                                                       \
     {                                                                                              \
-        .type = TG_CEL_DOUBLE, .real = (v)                                                         \
+        .tag = TG_CEL_V_DOUBLE, .real = (v)                                                        \
     }
 
 static const struct {

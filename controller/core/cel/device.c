@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/cel/device.h"
+
+#include <string.h>
+
+#include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
+#include "controller/core/cel/number.h"
+#include "controller/core/cel/quantity.h"
+
+static int no_memory(struct tg_error *err)
+{
+    return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the device needs more memory than its budget");
+}
+
+static struct tg_cel_entry entry_of(const char *key, const struct tg_cel_device *device)
+{
+    const char *slash = strchr(key, '/');
+
+    if (slash == NULL)
+        return (struct tg_cel_entry){.domain = device->driver,
+                                     .domain_n = device->driver_n,
+                                     .name = key,
+                                     .name_n = strlen(key)};
+    return (struct tg_cel_entry){.domain = key,
+                                 .domain_n = (size_t)(slash - key),
+                                 .name = slash + 1,
+                                 .name_n = strlen(slash + 1)};
+}
+
+/* Puts the entry in its place: beside the others, or over the same name in the other spelling. */
+static void add(struct tg_cel_entry *entries, size_t *n, const struct tg_cel_entry *entry,
+                const struct tg_cel_device *device)
+{
+    size_t at = *n;
+
+    if (entry->domain_n == device->driver_n &&
+        memcmp(entry->domain, device->driver, entry->domain_n) == 0) {
+        for (at = 0; at < *n; at++) {
+            if (entries[at].name_n == entry->name_n && entries[at].domain_n == entry->domain_n &&
+                memcmp(entries[at].name, entry->name, entry->name_n) == 0 &&
+                memcmp(entries[at].domain, entry->domain, entry->domain_n) == 0)
+                break;
+        }
+    }
+    if (at < *n && entry->domain == device->driver)
+        return; /* the short spelling */
+    entries[at] = *entry;
+    if (at == *n)
+        (*n)++;
+}
+
+static int unsupported(const char *key, struct tg_error *err)
+{
+    return tg_error_set(err, TG_FAILED_PRECONDITION, "attribute %s: unsupported attribute value",
+                        key);
+}
+
+static int bad_version(const char *key, const char *text, struct tg_error *err)
+{
+    return tg_error_set(err, TG_FAILED_PRECONDITION,
+                        "attribute %s: parse semantic version: '%.80s'", key, text);
+}
+
+static int version_value(struct tg_cel_scratch *scratch, const char *key, const char *text,
+                         struct tg_cel_value *ret, struct tg_error *err)
+{
+    struct tg_semver *version = tg_cel_alloc(scratch, sizeof(*version));
+
+    if (version == NULL)
+        return no_memory(err);
+    if (tg_semver_parse(text, version, NULL) < 0)
+        return bad_version(key, text, err);
+    *ret = (struct tg_cel_value){.tag = TG_CEL_V_SEMVER, .semver = version};
+    return 0;
+}
+
+static int text_list(struct tg_cel_scratch *scratch, const char *key, const char *const *texts,
+                     size_t n, bool versions, struct tg_cel_value *ret, struct tg_error *err)
+{
+    struct tg_cel_value *items = tg_cel_list_reserve(scratch, n, ret);
+    int rc = 0;
+
+    if (items == NULL)
+        return no_memory(err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        items[i] = tg_cel_text(texts[i], strlen(texts[i]));
+        if (versions)
+            rc = version_value(scratch, key, texts[i], &items[i], err);
+    }
+    return rc;
+}
+
+/* One element of "[1, -2]" or "[true, false]": its length; 0: there is none. */
+static size_t plain_element(const char *text, struct tg_cel_value *ret)
+{
+    size_t n = strcspn(text, ", \t\r\n]");
+
+    if (n == 4 && memcmp(text, "true", 4) == 0)
+        *ret = tg_cel_bool(true);
+    else if (n == 5 && memcmp(text, "false", 5) == 0)
+        *ret = tg_cel_bool(false);
+    else if (!tg_cel_parse_int(text, n, &ret->integer))
+        return 0;
+    else
+        ret->tag = TG_CEL_V_INT;
+    return n;
+}
+
+/* Integers or truth values, as the API server writes them. */
+static int plain_list(struct tg_cel_scratch *scratch, const char *key, const char *json,
+                      struct tg_cel_value *ret, struct tg_error *err)
+{
+    struct tg_cel_value *items;
+    size_t n = 0, most = 1;
+
+    for (const char *c = json; *c != '\0'; c++)
+        most += *c == ',' ? 1 : 0;
+    items = tg_cel_list_reserve(scratch, most, ret);
+    if (items == NULL)
+        return no_memory(err);
+    json += strspn(json, "[ \t\r\n");
+    while (*json != '\0' && *json != ']') {
+        size_t length = n < most ? plain_element(json, &items[n]) : 0;
+
+        if (length == 0)
+            return tg_error_set(err, TG_FAILED_PRECONDITION,
+                                "attribute %s: unsupported attribute value", key);
+        n++;
+        json += length;
+        json += strspn(json, ", \t\r\n");
+    }
+    return n == most || tg_cel_list_make(scratch, items, n, ret) ? 0 : no_memory(err);
+}
+
+static int list_value(struct tg_cel_scratch *scratch, const char *key,
+                      const struct tg_device_attribute *a, struct tg_cel_value *ret,
+                      struct tg_error *err)
+{
+    if (a->ints != NULL || a->bools != NULL)
+        return plain_list(scratch, key, a->ints != NULL ? a->ints : a->bools, ret, err);
+    if (a->strings.n > 0)
+        return text_list(scratch, key, a->strings.items, a->strings.n, false, ret, err);
+    if (a->versions.n > 0)
+        return text_list(scratch, key, a->versions.items, a->versions.n, true, ret, err);
+    return unsupported(key, err);
+}
+
+static int attribute_value(struct tg_cel_scratch *scratch, const char *key,
+                           const struct tg_device_attribute *a, bool lists,
+                           struct tg_cel_value *ret, struct tg_error *err)
+{
+    if (a->int_.set)
+        *ret = tg_cel_int(a->int_.value);
+    else if (a->bool_.set)
+        *ret = tg_cel_bool(a->bool_.value);
+    else if (a->string != NULL)
+        *ret = tg_cel_text(a->string, strlen(a->string));
+    else if (a->version != NULL)
+        return version_value(scratch, key, a->version, ret, err);
+    else if (lists)
+        return list_value(scratch, key, a, ret, err);
+    else
+        return unsupported(key, err);
+    return 0;
+}
+
+static int add_attributes(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
+                          const struct tg_device *device, bool lists, struct tg_error *err)
+{
+    for (size_t i = 0; i < device->attributes.n; i++) {
+        const struct tg_keyed_attribute *a = &device->attributes.items[i];
+        struct tg_cel_entry entry = entry_of(a->key, ret);
+        int rc = attribute_value(scratch, a->key, &a->value, lists, &entry.value, err);
+
+        if (rc < 0)
+            return rc;
+        add(ret->attributes, &ret->n_attributes, &entry, ret);
+    }
+    return 0;
+}
+
+static int add_capacity(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
+                        const struct tg_device *device, struct tg_error *err)
+{
+    for (size_t i = 0; i < device->capacity.n; i++) {
+        const struct tg_keyed_capacity *c = &device->capacity.items[i];
+        struct tg_cel_entry entry = entry_of(c->key, ret);
+        struct tg_cel_quantity *quantity = tg_cel_alloc(scratch, sizeof(*quantity));
+        const char *text = tg_or(c->value.value, "");
+
+        if (quantity == NULL)
+            return no_memory(err);
+        if (!tg_cel_quantity_parse(text, strlen(text), quantity))
+            return tg_error_set(err, TG_FAILED_PRECONDITION, "capacity %s: '%.80s' is no quantity",
+                                c->key, text);
+        entry.value = (struct tg_cel_value){.tag = TG_CEL_V_QUANTITY, .quantity = quantity};
+        add(ret->capacity, &ret->n_capacity, &entry, ret);
+    }
+    return 0;
+}
+
+int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
+                       const char *driver, const struct tg_device *device, unsigned flags,
+                       struct tg_error *err)
+{
+    int rc;
+
+    *ret = (struct tg_cel_device){
+        .driver = tg_or(driver, ""),
+        .allow_multiple_allocations =
+            device->allow_multiple_allocations.set && device->allow_multiple_allocations.value,
+    };
+    ret->driver_n = strlen(ret->driver);
+    ret->attributes =
+        tg_cel_alloc(scratch, (device->attributes.n + 1) * sizeof(struct tg_cel_entry));
+    ret->capacity = tg_cel_alloc(scratch, (device->capacity.n + 1) * sizeof(struct tg_cel_entry));
+    if (ret->attributes == NULL || ret->capacity == NULL)
+        return no_memory(err);
+    rc = add_attributes(ret, scratch, device, (flags & TG_CEL_DEVICE_LISTS) != 0, err);
+    if (rc == 0)
+        rc = add_capacity(ret, scratch, device, err);
+    if (rc == 0 && (flags & TG_CEL_DEVICE_GUARD) != 0)
+        ret->attributes[ret->n_attributes++] = (struct tg_cel_entry){
+            .domain = TG_GUARD_DOMAIN,
+            .domain_n = strlen(TG_GUARD_DOMAIN),
+            .name = TG_GUARD_ATTRIBUTE,
+            .name_n = strlen(TG_GUARD_ATTRIBUTE),
+            .value = tg_cel_bool(true),
+        };
+    return rc;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !k8s134 && !k8s135
+
+package main
+
+import dracel "k8s.io/dynamic-resource-allocation/cel"
+
+func setListTypeAttributes(features *dracel.Features) error {
+	features.EnableListTypeAttributes = true
+	return nil
+}
