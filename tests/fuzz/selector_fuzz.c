@@ -11,13 +11,14 @@
 static const struct tg_device *device(void)
 {
     static struct tg_keyed_attribute attributes[] = {
-        {"index", {.int_ = {true, 3}}}, {"ecc", {.bool_ = {true, true}}},
-        {"model", {.string = "H100"}},  {"x.com/version", {.version = "550.90.7"}},
-        {"list", {.string = NULL}},
+        {"index", {.int_ = {true, 3}}},
+        {"ecc", {.bool_ = {true, true}}},
+        {"model", {.string = "H100"}},
+        {"x.com/version", {.version = "550.90.7"}},
     };
     static struct tg_keyed_capacity capacity[] = {{"memory", {.value = "80Gi"}}};
     static const struct tg_device d = {
-        .name = "d", .attributes = {attributes, 5}, .capacity = {capacity, 1}};
+        .name = "d", .attributes = {attributes, 4}, .capacity = {capacity, 1}};
 
     return &d;
 }

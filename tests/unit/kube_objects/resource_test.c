@@ -13,16 +13,19 @@ static void assert_raw(const struct document *d, const char *raw, const char *be
 
 static void check_attributes(const struct tg_device *device)
 {
-    assert_int_equal(device->attributes.n, 5);
+    assert_int_equal(device->attributes.n, 8);
     assert_string_equal(device->attributes.items[0].key, "gpu.tangram.dev/index");
     assert_opt_int(device->attributes.items[0].value.int_, 3);
     assert_opt_bool(device->attributes.items[1].value.bool_, true);
     assert_string_equal(device->attributes.items[2].key, "productName");
     assert_string_equal(device->attributes.items[2].value.string, "NVIDIA H100 80GB HBM3");
     assert_string_equal(device->attributes.items[3].value.version, "570.86.15");
-    /* A value of a kind that this version does not know: the attribute is there, without one. */
     assert_string_equal(device->attributes.items[4].key, "models");
     assert_null(device->attributes.items[4].value.string);
+    assert_string_equal(device->attributes.items[4].value.strings.items[1], "b");
+    assert_non_null(device->attributes.items[5].value.ints);
+    assert_non_null(device->attributes.items[6].value.bools);
+    assert_string_equal(device->attributes.items[7].value.versions.items[0], "1.2.3");
 }
 
 static void check_device(const struct document *d, const struct tg_device *device)
