@@ -67,6 +67,7 @@ static void start(struct tg_controller *controller, enum tg_view_kind kind)
     controller->informers[kind] = tg_informer_new(
         controller->client, &(struct tg_informer_config){.kind = watched[kind].kind,
                                                          .watch_timeout = delays->watch,
+                                                         .watch_idle = delays->watch_idle,
                                                          .salvage = watched[kind].salvage,
                                                          .on_change = on_change,
                                                          .on_synced = on_synced,

@@ -112,7 +112,7 @@ class ControllerPlayer(Player):
         """The plays of this run, from the requests of runs without faults."""
         self.server.delete(LEASE)
         points = self.learn(plays.Play("", [], plays.ALL)) + self.learn(plays.Play("", [], plays.ALL))
-        matrix = plays.matrix(points, plays.ALL, with_standby=True)
+        matrix = plays.matrix(points, plays.ALL, ("pods", "resourceclaims", "gangs"), with_standby=True)
         kills = []
         for unit in ("trio", "pair", "single-1"):
             kills += plays.kill_points(self.learn(plays.Play("", [], [unit])), [unit])

@@ -85,9 +85,8 @@ BYTES = {
     "silence": {"do": "swallow", "connection": 1, "after": 60},
 }
 
-# Of other collections nothing changes during a play: their watches tell nothing that could be disturbed.
+# Rules about events: for collections in which something changes during a play.
 LINES = ("half-line", "duplicate", "withhold", "withhold-for-good", "gone")
-MOVING = ("pods", "resourceclaims", "gangs", "resourceslices")
 
 
 class Play:
@@ -115,13 +114,13 @@ def kinds(points):
     return sorted({(p["verb"], p["resource"]) for p in points if p.get("resource")})
 
 
-def matrix(points, units, with_standby):
-    """Every rule for every verb and resource."""
+def matrix(points, units, moving, with_standby):
+    """Every rule for every verb and resource. moving: the resources of which watches tell something."""
     plays = []
     for verb, resource in kinds(points):
         table = WATCH if verb == "watch" else READ if verb in READS else WRITE
         for name, rule in table.items():
-            if name in LINES and resource not in MOVING:
+            if name in LINES and resource not in moving:
                 continue
             plays.append(Play(f"{name} {verb} {resource}", [{**rule, "verb": verb, "resource": resource}], units))
         if with_standby and table is WRITE and resource not in ("events", "leases"):

@@ -219,7 +219,7 @@ class PluginPlayer(Player):
 
     def choose(self, options):
         points = self.learn(plays.Play("", [], UNITS)) + self.learn(plays.Play("", [], UNITS))
-        matrix = plays.matrix(points, UNITS, with_standby=False)
+        matrix = plays.matrix(points, UNITS, ("resourceslices",), with_standby=False)
         kills = plays.kill_points(self.learn(plays.Play("", [], UNITS)), UNITS, ("get", "create", "update", "delete"))
         sockets = plays.sockets(UNITS)
         storms = plays.storms(10 if options.night else 1, 1 + (options.rotate or 0), UNITS, percent=60)

@@ -344,9 +344,10 @@ static void start_watch(struct tg_informer *informer)
 {
     TG_AUTOBUF struct tg_buf query = TG_BUF_INIT(MAX_QUERY);
     int64_t timeout = informer->config.watch_timeout;
+    int64_t idle = informer->config.watch_idle;
     int64_t slack;
     const struct tg_rest_call call = {.timeout = list_timeout,
-                                      .idle_timeout = watch_silence,
+                                      .idle_timeout = idle > 0 ? idle : watch_silence,
                                       .on_data = tg_informer_on_watch_data,
                                       .done = on_watch_done};
 

@@ -387,6 +387,22 @@ static void a_watch_open_longer_than_asked_for_is_cut_and_resumed(void **state)
     finish(&w);
 }
 
+static void a_watch_silent_for_longer_than_allowed_is_resumed(void **state)
+{
+    struct watched w;
+
+    (void)state;
+    start(&w, &(struct tg_informer_config){.watch_idle = 300 * TG_MILLISECOND});
+    test_reply(fixture_expect(&w.f, "GET", LIST_PATH), 200, "", LIST("10", "", ""));
+    struct test_connection *watch = fixture_next(&w.f);
+    test_begin(watch, 200);
+    test_chunk(watch, EVENT("ADDED", NODE("a", "ua", "11"))); /* and then not even a bookmark */
+    fixture_next(&w.f);
+    assert_non_null(strstr(w.f.last.path, "resourceVersion=11"));
+    expect_log(&w, "= +a:11 ");
+    finish(&w);
+}
+
 static void a_watch_in_the_future_of_a_restored_server_leads_to_a_list(void **state)
 {
     struct watched w;
@@ -761,6 +777,7 @@ int main(void)
         cmocka_unit_test(failures_back_off_and_retry_after_is_heeded),
         cmocka_unit_test(a_server_that_ends_every_watch_at_once_is_not_asked_without_pause),
         cmocka_unit_test(a_watch_open_longer_than_asked_for_is_cut_and_resumed),
+        cmocka_unit_test(a_watch_silent_for_longer_than_allowed_is_resumed),
         cmocka_unit_test(a_watch_in_the_future_of_a_restored_server_leads_to_a_list),
         cmocka_unit_test(an_object_that_cannot_be_read_is_there_all_the_same_and_hides_no_other),
         cmocka_unit_test(a_list_with_what_cannot_be_read_neither_deletes_nor_repeats_it),
