@@ -6,7 +6,6 @@
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "controller/core/cel/number.h"
-#include "controller/core/cel/quantity.h"
 
 static int no_memory(struct tg_error *err)
 {
@@ -15,27 +14,30 @@ static int no_memory(struct tg_error *err)
 
 static struct tg_cel_entry entry_of(const char *key, const struct tg_cel_device *device)
 {
-    const char *slash = strchr(key, '/');
+    const char *slash = strchrnul(key, '/');
 
-    if (slash == NULL)
+    if (*slash == '\0')
         return (struct tg_cel_entry){.domain = device->driver,
                                      .domain_n = device->driver_n,
                                      .name = key,
-                                     .name_n = strlen(key)};
+                                     .name_n = (size_t)(slash - key)};
     return (struct tg_cel_entry){.domain = key,
                                  .domain_n = (size_t)(slash - key),
                                  .name = slash + 1,
                                  .name_n = strlen(slash + 1)};
 }
 
-/* Puts the entry in its place: beside the others, or over the same name in the other spelling. */
+/* Puts the entry in its place: beside the others, or over the same name in the other spelling.
+ * *own: a name with the driver's domain was among them; without one there is nothing to look for.
+ */
 static void add(struct tg_cel_entry *entries, size_t *n, const struct tg_cel_entry *entry,
-                const struct tg_cel_device *device)
+                const struct tg_cel_device *device, bool *own)
 {
+    bool qualified = entry->domain != device->driver && entry->domain_n == device->driver_n &&
+                     memcmp(entry->domain, device->driver, entry->domain_n) == 0;
     size_t at = *n;
 
-    if (entry->domain_n == device->driver_n &&
-        memcmp(entry->domain, device->driver, entry->domain_n) == 0) {
+    if (qualified || (*own && entry->domain == device->driver)) {
         for (at = 0; at < *n; at++) {
             if (entries[at].name_n == entry->name_n && entries[at].domain_n == entry->domain_n &&
                 memcmp(entries[at].name, entry->name, entry->name_n) == 0 &&
@@ -43,7 +45,8 @@ static void add(struct tg_cel_entry *entries, size_t *n, const struct tg_cel_ent
                 break;
         }
     }
-    if (at < *n && entry->domain == device->driver)
+    *own = *own || qualified;
+    if (at < *n && !qualified)
         return; /* the short spelling */
     entries[at] = *entry;
     if (at == *n)
@@ -168,6 +171,8 @@ static int attribute_value(struct tg_cel_scratch *scratch, const char *key,
 static int add_attributes(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
                           const struct tg_device *device, bool lists, struct tg_error *err)
 {
+    bool own = false;
+
     for (size_t i = 0; i < device->attributes.n; i++) {
         const struct tg_keyed_attribute *a = &device->attributes.items[i];
         struct tg_cel_entry entry = entry_of(a->key, ret);
@@ -175,29 +180,22 @@ static int add_attributes(struct tg_cel_device *ret, struct tg_cel_scratch *scra
 
         if (rc < 0)
             return rc;
-        add(ret->attributes, &ret->n_attributes, &entry, ret);
+        add(ret->attributes, &ret->n_attributes, &entry, ret, &own);
     }
     return 0;
 }
 
-static int add_capacity(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
-                        const struct tg_device *device, struct tg_error *err)
+static void add_capacity(struct tg_cel_device *ret, const struct tg_device *device)
 {
+    bool own = false;
+
     for (size_t i = 0; i < device->capacity.n; i++) {
         const struct tg_keyed_capacity *c = &device->capacity.items[i];
         struct tg_cel_entry entry = entry_of(c->key, ret);
-        struct tg_cel_quantity *quantity = tg_cel_alloc(scratch, sizeof(*quantity));
-        const char *text = tg_or(c->value.value, "");
 
-        if (quantity == NULL)
-            return no_memory(err);
-        if (!tg_cel_quantity_parse(text, strlen(text), quantity))
-            return tg_error_set(err, TG_FAILED_PRECONDITION, "capacity %s: '%.80s' is no quantity",
-                                c->key, text);
-        entry.value = (struct tg_cel_value){.tag = TG_CEL_V_QUANTITY, .quantity = quantity};
-        add(ret->capacity, &ret->n_capacity, &entry, ret);
+        entry.quantity = tg_or(c->value.value, "");
+        add(ret->capacity, &ret->n_capacity, &entry, ret, &own);
     }
-    return 0;
 }
 
 int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
@@ -218,8 +216,7 @@ int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch
     if (ret->attributes == NULL || ret->capacity == NULL)
         return no_memory(err);
     rc = add_attributes(ret, scratch, device, (flags & TG_CEL_DEVICE_LISTS) != 0, err);
-    if (rc == 0)
-        rc = add_capacity(ret, scratch, device, err);
+    add_capacity(ret, device);
     if (rc == 0 && (flags & TG_CEL_DEVICE_GUARD) != 0)
         ret->attributes[ret->n_attributes++] = (struct tg_cel_entry){
             .domain = TG_GUARD_DOMAIN,

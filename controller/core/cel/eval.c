@@ -340,10 +340,14 @@ static const struct tg_cel_overload *choose(const struct tg_cel_node *node,
 static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
                      struct tg_cel_value *ret)
 {
-    struct tg_cel_value args[TG_CEL_MAX_ARGS];
+    TG_CEL_UNCLEARED struct tg_cel_value args[TG_CEL_MAX_ARGS];
     const struct tg_cel_overload *overload;
     int rc;
 
+    if (node->folded) { /* a constant quantity or version: made once, paid each time */
+        *ret = node->literal;
+        return tg_cel_spend(run, node, node->slot);
+    }
     if (node->n_overloads == 0) /* unchecked, and no function of that name */
         return tg_cel_fail_overload(run, node);
     for (size_t i = 0; i < node->n_args; i++) {

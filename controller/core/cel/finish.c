@@ -85,7 +85,7 @@ static void find_exact(struct tg_cel_node *call)
 
 static bool is_constant(const struct tg_cel_node *node)
 {
-    return node->kind == TG_CEL_LITERAL || node->folded;
+    return node->kind == TG_CEL_LITERAL || (node->folded && node->kind != TG_CEL_CALL);
 }
 
 /* Selections and indexes cost 1 more when they begin at a computed value. */
@@ -97,7 +97,7 @@ static bool begins_computed(const struct tg_cel_node *operand)
 }
 
 static int evaluate(struct finisher *f, struct tg_cel_node *node, struct tg_cel_value *ret,
-                    const char **why)
+                    uint64_t *cost, const char **why)
 {
     struct tg_cel_scratch scratch;
     struct tg_cel_run run = {
@@ -111,6 +111,7 @@ static int evaluate(struct finisher *f, struct tg_cel_node *node, struct tg_cel_
     tg_cel_scratch_on(&scratch, f->arena);
     rc = tg_cel_eval(&run, node, ret);
     *why = run.fault.what;
+    *cost = run.cost;
     return rc;
 }
 
@@ -119,6 +120,7 @@ static void fold_aggregate(struct finisher *f, struct tg_cel_node *node)
 {
     struct tg_cel_value value = TG_CEL_NULL_VALUE;
     const char *why = NULL;
+    uint64_t cost = 0;
 
     if (node->optional != NULL)
         return;
@@ -126,7 +128,7 @@ static void fold_aggregate(struct finisher *f, struct tg_cel_node *node)
         if (!is_constant(node->args[i]))
             return;
     }
-    if (evaluate(f, node, &value, &why) < 0)
+    if (evaluate(f, node, &value, &cost, &why) < 0)
         return;
     node->literal = value;
     node->folded = true;
@@ -138,13 +140,14 @@ static int fold_conversion(struct finisher *f, struct tg_cel_node *call)
                                         "int",  "string", "timestamp", "type",     "uint"};
     struct tg_cel_value value = TG_CEL_NULL_VALUE;
     const char *why = NULL;
+    uint64_t cost = 0;
     bool found = false;
 
     for (size_t i = 0; i < TG_ARRAY_SIZE(names) && !found; i++)
         found = strcmp(names[i], call->name) == 0;
     if (!found || call->n_args != 1 || !is_constant(call->args[0]))
         return 0;
-    if (evaluate(f, call, &value, &why) == 0) {
+    if (evaluate(f, call, &value, &cost, &why) == 0) {
         call->kind = TG_CEL_LITERAL;
         call->literal = value;
         return 0;
@@ -175,6 +178,27 @@ static void find_constants(struct finisher *f, struct tg_cel_node *call)
             return;
     }
     call->op = TG_CEL_OP_IN_CONSTANTS;
+}
+
+/* Constants of the Kubernetes types: quantity("40Gi"), semver("1.2.3"). One that is malformed fails
+ * when it is evaluated. */
+static void fold_parse(struct finisher *f, struct tg_cel_node *call)
+{
+    struct tg_cel_value value = TG_CEL_NULL_VALUE;
+    const char *why = NULL;
+    uint64_t cost = 0;
+
+    if (!call->exact || call->overloads[0]->cost != TG_CEL_COST_PARSE)
+        return;
+    for (size_t i = 0; i < call->n_args; i++) {
+        if (call->args[i]->kind != TG_CEL_LITERAL)
+            return;
+    }
+    if (evaluate(f, call, &value, &cost, &why) < 0)
+        return;
+    call->literal = value;
+    call->slot = (uint32_t)cost;
+    call->folded = true;
 }
 
 static int compile_pattern(struct finisher *f, struct tg_cel_node *call)
@@ -244,6 +268,7 @@ static int finish(void *context, struct tg_cel_node *node)
         if (rc < 0)
             return rc;
         find_constants(f, node);
+        fold_parse(f, node);
         rc = fold_conversion(f, node);
         if (rc == 0)
             rc = compile_pattern(f, node);

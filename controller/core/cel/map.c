@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "controller/core/cel/quantity.h"
+
 /* Maps of up to so many entries are searched one by one. */
 #define SMALL 8U
 
@@ -121,7 +123,7 @@ static bool is_capacity(const struct tg_cel_map *map)
     return map->kind == TG_CEL_MAP_CAPACITY_DOMAINS || map->kind == TG_CEL_MAP_CAPACITIES;
 }
 
-static const struct tg_cel_entry *entries_of(const struct tg_cel_map *map, size_t *n)
+static struct tg_cel_entry *entries_of(const struct tg_cel_map *map, size_t *n)
 {
     *n = is_capacity(map) ? map->device->n_capacity : map->device->n_attributes;
     return is_capacity(map) ? map->device->capacity : map->device->attributes;
@@ -132,16 +134,33 @@ static bool in_domain(const struct tg_cel_entry *e, const char *domain, size_t n
     return e->domain_n == n && memcmp(e->domain, domain, n) == 0;
 }
 
-static const struct tg_cel_value *find_attribute(const struct tg_cel_map *map,
-                                                 const struct tg_cel_value *key)
+/* The entry with its value: quantities are parsed when they are first wanted. */
+static bool parse_value(struct tg_cel_scratch *scratch, struct tg_cel_entry *e, bool *no_memory)
+{
+    struct tg_cel_quantity *q;
+
+    if (e->quantity == NULL)
+        return true;
+    q = tg_cel_alloc(scratch, sizeof(*q));
+    *no_memory = q == NULL;
+    if (q == NULL || !tg_cel_quantity_read(e->quantity, q))
+        return false; /* the API server stores none that is malformed */
+    e->value = (struct tg_cel_value){.tag = TG_CEL_V_QUANTITY, .quantity = q};
+    e->quantity = NULL;
+    return true;
+}
+
+static const struct tg_cel_value *find_attribute(struct tg_cel_scratch *scratch,
+                                                 const struct tg_cel_map *map,
+                                                 const struct tg_cel_value *key, bool *no_memory)
 {
     size_t n = 0;
-    const struct tg_cel_entry *entries = entries_of(map, &n);
+    struct tg_cel_entry *entries = entries_of(map, &n);
 
     for (size_t i = 0; i < n; i++) {
         if (text_is(key, entries[i].name, entries[i].name_n) &&
             in_domain(&entries[i], map->domain, map->domain_n))
-            return &entries[i].value;
+            return parse_value(scratch, &entries[i], no_memory) ? &entries[i].value : NULL;
     }
     return NULL;
 }
@@ -217,7 +236,7 @@ const struct tg_cel_value *tg_cel_map_find(struct tg_cel_scratch *scratch,
     } else if (key->tag == TG_CEL_V_STRING) {
         found = map->kind == TG_CEL_MAP_DEVICE
                     ? find_field(scratch, map->device, key, storage, no_memory)
-                    : find_attribute(map, key);
+                    : find_attribute(scratch, map, key, no_memory);
     }
     *present = found != NULL;
     return found;
@@ -289,7 +308,7 @@ static bool view_entries(struct tg_cel_scratch *scratch, const struct tg_cel_map
     bool domains =
         map->kind == TG_CEL_MAP_ATTRIBUTE_DOMAINS || map->kind == TG_CEL_MAP_CAPACITY_DOMAINS;
     size_t n = 0, at = 0;
-    const struct tg_cel_entry *entries = entries_of(map, &n);
+    struct tg_cel_entry *entries = entries_of(map, &n);
 
     for (size_t i = 0; i < n; i++) {
         bool present = false, no_memory = false;
@@ -298,6 +317,8 @@ static bool view_entries(struct tg_cel_scratch *scratch, const struct tg_cel_map
             continue;
         keys[at] = domains ? tg_cel_text(entries[i].domain, entries[i].domain_n)
                            : tg_cel_text(entries[i].name, entries[i].name_n);
+        if (!parse_value(scratch, &entries[i], &no_memory) && no_memory)
+            return false;
         values[at] = entries[i].value;
         if (domains &&
             find_domain(scratch, map, &keys[at], &values[at], &present, &no_memory) == NULL)

@@ -10,6 +10,7 @@ struct tg_cel_entry {
     const char *domain, *name;
     size_t domain_n, name_n;
     struct tg_cel_value value;
+    const char *quantity; /* not NULL: the value is this text and has not been wanted yet */
 };
 
 struct tg_cel_device {

@@ -74,7 +74,7 @@ struct tg_cel_node {
     uint32_t offset;    /* bytes of the source */
     uint32_t n_args;
     uint32_t n_overloads;
-    uint32_t slot;    /* IDENT */
+    uint32_t slot;    /* IDENT; SELECT: length of name; folded CALL: its cost */
     const char *name; /* IDENT, SELECT: field, CALL: function, CREATE_STRUCT */
     struct tg_cel_node **args;
     bool *optional; /* CREATE_LIST: per element, CREATE_MAP: per entry; NULL = none is */

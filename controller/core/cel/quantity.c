@@ -112,6 +112,25 @@ bool tg_cel_quantity_parse(const char *text, size_t n, struct tg_cel_quantity *r
     return true;
 }
 
+bool tg_cel_quantity_read(const char *text, struct tg_cel_quantity *ret)
+{
+    if (*text < '0' || *text > '9')
+        return tg_cel_quantity_parse(text, strlen(text), ret);
+    *ret = (struct tg_cel_quantity){.text = text};
+    return tg_quantity_parse(text, &ret->exact, NULL) == 0;
+}
+
+/* How the Go type holds it is seldom asked. */
+static struct tg_cel_quantity settled(const struct tg_cel_quantity *q)
+{
+    struct tg_cel_quantity copy = *q;
+
+    if (copy.text != NULL)
+        find_plain(copy.text, &copy);
+    copy.text = NULL;
+    return copy;
+}
+
 struct tg_cel_quantity tg_cel_quantity_of(int64_t value)
 {
     return (struct tg_cel_quantity){
@@ -134,7 +153,9 @@ static bool scaled(int64_t value, int32_t scale, int64_t *ret)
 
 bool tg_cel_quantity_integer(const struct tg_cel_quantity *q, int64_t *ret)
 {
-    return q->plain && q->scale >= 0 && scaled(q->value, q->scale, ret);
+    struct tg_cel_quantity s = settled(q);
+
+    return s.plain && s.scale >= 0 && scaled(s.value, s.scale, ret);
 }
 
 /* The sum of two plain ones, while it fits; false: Go goes on with big decimals. */
@@ -165,12 +186,13 @@ static bool add_plain(const struct tg_cel_quantity *a, const struct tg_cel_quant
 bool tg_cel_quantity_add(const struct tg_cel_quantity *a, const struct tg_cel_quantity *b,
                          bool subtract, struct tg_cel_quantity *ret)
 {
+    struct tg_cel_quantity x = settled(a), y = settled(b);
     int rc;
 
-    *ret = *a;
-    rc = subtract ? tg_quantity_sub(&ret->exact, &b->exact, NULL)
-                  : tg_quantity_add(&ret->exact, &b->exact, NULL);
-    ret->plain = a->plain && b->plain && add_plain(a, b, subtract, ret);
+    *ret = x;
+    rc = subtract ? tg_quantity_sub(&ret->exact, &y.exact, NULL)
+                  : tg_quantity_add(&ret->exact, &y.exact, NULL);
+    ret->plain = x.plain && y.plain && add_plain(&x, &y, subtract, ret);
     return rc == 0;
 }
 
@@ -194,7 +216,9 @@ static double nearest(__int128 mantissa, int32_t scale)
 /* A big decimal is held in nanos, so that it is rounded twice. */
 double tg_cel_quantity_double(const struct tg_cel_quantity *q)
 {
-    if (!q->plain)
-        return nearest(q->exact.mantissa, q->exact.scale + 9) * 1e-9;
-    return q->scale == 0 ? (double)q->value : (double)q->value * pow(10, q->scale);
+    struct tg_cel_quantity s = settled(q);
+
+    if (!s.plain)
+        return nearest(s.exact.mantissa, s.exact.scale + 9) * 1e-9;
+    return s.scale == 0 ? (double)s.value : (double)s.value * pow(10, s.scale);
 }

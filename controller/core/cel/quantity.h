@@ -15,10 +15,13 @@ struct tg_cel_quantity {
     bool plain;               /* value * 10^scale; otherwise a big decimal */
     int64_t value;
     int32_t scale;
+    const char *text; /* not NULL: plain, value and scale are to be found in it yet */
 };
 
 /* resource.ParseQuantity, which takes a lone sign, point or suffix as 0. */
 bool tg_cel_quantity_parse(const char *text, size_t n, struct tg_cel_quantity *ret);
+/* The same of terminated text that outlives the result. */
+bool tg_cel_quantity_read(const char *text, struct tg_cel_quantity *ret);
 struct tg_cel_quantity tg_cel_quantity_of(int64_t value);
 /* q.AsInt64() */
 bool tg_cel_quantity_integer(const struct tg_cel_quantity *q, int64_t *ret);

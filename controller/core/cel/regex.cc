@@ -9,21 +9,32 @@
 
 struct tg_cel_regex {
     explicit tg_cel_regex(const re2::StringPiece &pattern, const RE2::Options &options)
-        : re(pattern, options)
+        : re(pattern, options), between_bytes(false)
     {
     }
     RE2 re;
+    /* It asks for \B, which libre2 also finds between the bytes of one character. */
+    bool between_bytes;
 };
 
-/* libre2 knows one escape that Go does not: \C, a single byte. */
-static bool has_byte_escape(const char *pattern, size_t n)
+/* Behind the \Q at i: where its \E is, or the end. What is quoted is no syntax. */
+static size_t end_of_quote(const char *pattern, size_t n, size_t i)
+{
+    for (i += 2; i + 1 < n; i++) {
+        if (pattern[i] == '\\' && pattern[i + 1] == 'E')
+            return i;
+    }
+    return n;
+}
+
+static bool has_escape(const char *pattern, size_t n, char which)
 {
     for (size_t i = 0; i + 1 < n; i++) {
         if (pattern[i] != '\\')
             continue;
-        if (pattern[i + 1] == 'C')
+        if (pattern[i + 1] == which)
             return true;
-        i++;
+        i = pattern[i + 1] == 'Q' ? end_of_quote(pattern, n, i) - 1 : i + 1;
     }
     return false;
 }
@@ -32,14 +43,23 @@ static bool has_byte_escape(const char *pattern, size_t n)
 static std::string with_python_names(const char *pattern, size_t n)
 {
     std::string out;
-    bool in_class = false;
+    bool in_class = false, in_name = false;
 
     for (size_t i = 0; i < n; i++) {
         out += pattern[i];
-        if (pattern[i] == '\\' && i + 1 < n) {
+        if (pattern[i] == '\\' && i + 1 < n && pattern[i + 1] == 'Q' && !in_class) {
+            size_t end = end_of_quote(pattern, n, i);
+
+            out.append(pattern + i + 1, end - i - 1);
+            i = end - 1;
+        } else if (pattern[i] == '\\' && i + 1 < n) {
             out += pattern[++i];
+        } else if (in_class && n - i > 1 && pattern[i] == '[' && pattern[i + 1] == ':') {
+            out += pattern[++i]; /* [:name:], whose ] ends nothing else */
+            in_name = true;
         } else if (in_class) {
-            in_class = pattern[i] != ']';
+            in_class = pattern[i] != ']' || in_name;
+            in_name = in_name && pattern[i] != ']';
         } else if (pattern[i] == '[') {
             in_class = true;
             if (i + 1 < n && pattern[i + 1] == '^')
@@ -61,7 +81,8 @@ struct tg_cel_regex *tg_cel_regex_new(const char *pattern, size_t n, char *why, 
 
     options.set_log_errors(false);
     options.set_max_mem(TG_CEL_REGEX_MEMORY);
-    if (has_byte_escape(pattern, n)) {
+    /* libre2 knows one escape that Go does not: a single byte. */
+    if (has_escape(pattern, n, 'C')) {
         std::snprintf(why, why_n, "invalid escape sequence: \\C");
         return nullptr;
     }
@@ -75,6 +96,7 @@ struct tg_cel_regex *tg_cel_regex_new(const char *pattern, size_t n, char *why, 
         delete regex;
         return nullptr;
     }
+    regex->between_bytes = has_escape(pattern, n, 'B');
     return regex;
 }
 
@@ -87,14 +109,20 @@ bool tg_cel_regex_find(const struct tg_cel_regex *regex, const char *text, size_
                        size_t *start, size_t *end)
 {
     const re2::StringPiece input(text, n);
+    const bool wanted = start != nullptr || regex->between_bytes;
     re2::StringPiece found;
+    size_t at;
 
-    if (!regex->re.Match(input, from, n, RE2::UNANCHORED, start == nullptr ? nullptr : &found,
-                         start == nullptr ? 0 : 1))
-        return false;
+    do {
+        if (!regex->re.Match(input, from, n, RE2::UNANCHORED, wanted ? &found : nullptr, wanted))
+            return false;
+        at = wanted ? static_cast<size_t>(found.data() - text) : 0;
+        from = at + 1;
+        /* What begins inside a character is empty, and no match in Go. */
+    } while (wanted && at < n && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80);
     if (start != nullptr) {
-        *start = static_cast<size_t>(found.data() - text);
-        *end = *start + found.size();
+        *start = at;
+        *end = at + found.size();
     }
     return true;
 }

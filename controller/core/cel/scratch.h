@@ -11,6 +11,17 @@
 
 #include "api/runtime/base/arena.h"
 
+/* Hardened builds clear what is on the stack; of large things that are written before they are read
+ * this takes longer than the evaluation. */
+#if defined(__has_attribute)
+#if __has_attribute(uninitialized)
+#define TG_CEL_UNCLEARED __attribute__((uninitialized))
+#endif
+#endif
+#ifndef TG_CEL_UNCLEARED
+#define TG_CEL_UNCLEARED
+#endif
+
 struct tg_cel_scratch {
     char *at, *end;
     struct tg_arena *arena; /* NULL until it is needed */

@@ -85,6 +85,14 @@ static void take(struct reader *r, char wanted)
         r->failed = true;
 }
 
+/* One digit will do, as Go's parser has it. */
+static int take_hour(struct reader *r)
+{
+    bool one = r->at + 1 < r->n && r->text[r->at + 1] == ':';
+
+    return take_digits(r, one ? 1 : 2);
+}
+
 /* .digits, rounded down to a nanosecond */
 static uint32_t take_fraction(struct reader *r)
 {
@@ -136,7 +144,7 @@ bool tg_cel_time_parse(const char *text, size_t n, struct tg_cel_value *ret)
     take(&r, '-');
     day = take_digits(&r, 2);
     take(&r, 'T');
-    hour = take_digits(&r, 2);
+    hour = take_hour(&r);
     take(&r, ':');
     minute = take_digits(&r, 2);
     take(&r, ':');
