@@ -82,7 +82,7 @@ BYTES = {
     "delay of answers": {"do": "delay", "ms": 600, "from": "server"},
     "slow": {"do": "slow", "ms": 1},
     "slow answers": {"do": "slow", "ms": 1, "from": "server"},
-    "silence": {"do": "swallow", "connection": 1, "after": 60},
+    "silence": {"do": "swallow", "connection": 1, "after": 60, "ms": 5000},
 }
 
 # Rules about events: for collections in which something changes during a play.

@@ -176,6 +176,10 @@ func (b *BytePipe) disturb(n int, rule *ByteRule, source, sink net.Conn) bool {
 		}
 	case "swallow":
 		b.note(n, rule)
+		if rule.Ms > 0 {
+			end := time.AfterFunc(time.Duration(rule.Ms)*time.Millisecond, func() { source.Close(); sink.Close() })
+			defer end.Stop()
+		}
 		_, _ = io.Copy(io.Discard, source)
 		return false
 	}

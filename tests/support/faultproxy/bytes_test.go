@@ -101,6 +101,20 @@ func TestSwallowedBytesGetNoAnswer(t *testing.T) {
 	}
 }
 
+func TestSilenceEndsWithACut(t *testing.T) {
+	client := pipe(t, `{"do": "swallow", "ms": 50}`)
+	if err := client.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := client.Write([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(client); len(got) != 0 || time.Since(began) < 40*time.Millisecond || err != nil {
+		t.Fatalf("%q %v after %v", got, err, time.Since(began))
+	}
+}
+
 func TestByteRulesThatMakeNoSenseAreRefused(t *testing.T) {
 	for _, rule := range []string{`{"do": "status"}`, `{"do": "slow"}`, `{"do": "cut", "from": "both"}`,
 		`{"do": "cut", "after": -1}`, `{"do": "cut", "x": 1}`} {

@@ -143,7 +143,7 @@ func TestADelayHoldsTheRequestOrTheAnswer(t *testing.T) {
 func TestSlowBytesArriveAll(t *testing.T) {
 	both(t, `{"do": "slow", "ms": 10, "bytes": 2}`, func(s *stage) {
 		began := time.Now()
-		if _, body := s.mustAsk(); body != "0123456789" || time.Since(began) < 50*time.Millisecond {
+		if _, body := s.mustAsk(); body != "0123456789" || time.Since(began) < 40*time.Millisecond {
 			s.Fatalf("%q after %v", body, time.Since(began))
 		}
 	})
