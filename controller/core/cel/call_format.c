@@ -251,7 +251,7 @@ static bool double_of(const struct formatter *f, const struct tg_cel_value *v, d
     else if (v->tag == TG_CEL_V_STRING) {
         for (size_t i = 0; i < 3; i++) {
             if (v->length == strlen(words[i]) && memcmp(v->text, words[i], v->length) == 0) {
-                *ret = i == 0 ? NAN : i == 1 ? INFINITY : -INFINITY;
+                *ret = i == 0 ? (double)NAN : i == 1 ? (double)INFINITY : -(double)INFINITY;
                 return true;
             }
         }
@@ -315,6 +315,8 @@ static int put_real(struct formatter *f, const struct tg_cel_value *v, bool scie
         tg_cel_puts(&f->out, word);
         return 0;
     }
+    if (value == 0 && !f->run->plain)
+        value = 0; /* the English printer writes no minus before it */
     if (scientific)
         snprintf(text, 400 + PRECISION_MAX, "%.*e", precision, value);
     else
