@@ -291,6 +291,21 @@ static void put_power(struct formatter *f, char *text)
         tg_cel_puts(&f->out, superscript[*e - '0']);
 }
 
+/* NaN and the infinities. The English printer has a sign for infinity, and fills up before it in
+ * the scientific form. */
+static void put_no_number(struct formatter *f, double value, bool scientific, int precision)
+{
+    const char *word = isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+    int width = value > 0 ? 1 : 2;
+
+    if (!f->run->plain && isinf(value)) {
+        word = value > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e";
+        for (; scientific && width < precision; width++)
+            tg_cel_puts(&f->out, " ");
+    }
+    tg_cel_puts(&f->out, word);
+}
+
 static int put_real(struct formatter *f, const struct tg_cel_value *v, bool scientific,
                     int precision)
 {
@@ -305,14 +320,7 @@ static int put_real(struct formatter *f, const struct tg_cel_value *v, bool scie
                                  : "fixed-point clause can only be used on doubles, was given ",
                       v);
     if (isnan(value) || isinf(value)) {
-        const char *word = isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
-
-        if (!f->run->plain && isinf(value))
-            word = value > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e";
-        for (int i = value > 0 ? 1 : 2;
-             scientific && !f->run->plain && isinf(value) && i < precision; i++)
-            tg_cel_puts(&f->out, " "); /* the English printer fills up */
-        tg_cel_puts(&f->out, word);
+        put_no_number(f, value, scientific, precision);
         return 0;
     }
     if (value == 0 && !f->run->plain)
