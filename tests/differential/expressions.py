@@ -224,8 +224,22 @@ class Generator:
             return text[:at] + text[at:at + 2][::-1] + text[at + 2:]
         return text[:at]
 
+    def large(self):
+        count = self.rng.choice([5, 10, 11, 12, 20, 23, 24, 30, 31, 32, 48, 60, 62, 64, 80, 100, 120, 124, 125, 126, 200, 248, 249, 250, 251, 252, 260])
+        if self.rng.random() < 0.5:
+            part, between, before, behind = self.pick(grammar.CHAIN)
+            return before + between.join([part] * count) + behind
+        if self.rng.random() < 0.2:
+            before, inner, behind, end = self.pick(grammar.NEST_TYPES)
+            count = min(count, 40)
+        else:
+            before, inner, behind, end = self.pick(grammar.NEST)
+        return before * count + inner + behind * count + end
+
     def text(self):
         draw = self.rng.random()
+        if draw < 0.002:
+            return self.large()
         if draw < 0.55:
             text = self.selector()
         elif draw < 0.80:

@@ -313,3 +313,23 @@ ODD = [
     (1, '"abc".substring(2, 1) == ""'), (1, '"abc".substring(4) == ""'), (1, '"abc".charAt(3) == ""'), (1, '"abc".charAt(4) == ""'), (1, '"a,b".split(",", 0) == []'), (1, '"a,b".split(",", -1).size() == 2'),
     (1, '"ab".replace("", "_") == "_a_b_"'), (1, '"abab".replace("ab", "c", 1) == "cab"'), (1, '"ab".indexOf("b", 5) == -1'), (1, '"\\t a \\u2003".trim() == "a"'), (1, '["a", 1].join("")'),
 ]
+
+# Large ones: what is repeated, and what stands before and behind all of it. The number of repetitions is drawn; some pass
+# the limits of depth, of length or of cost. `{}` is the repeated part of a chain, NEST puts one into the other.
+CHAIN = [
+    (2, ('device.driver == "a"', " && ", "", "")), (2, ("true", " || ", "", "")), (1, ("1", " + ", "", " > 0")), (1, ("2", " * ", "", " > 0")),
+    (1, ("1", ", ", "[", "].size() > 0")), (1, ('"a"', ", ", "[", "].size() > 0")), (1, ('"ab"', " + ", "", ' == ""')), (1, ("true", " ? true : ", "", "")),
+    (1, ('"a".contains("a")', " == ", "", "")), (1, ("x", ".", "", " == 1")), (1, ("1", " < ", "", " == true")), (1, ("1 in [1]", " && ", "", "")),
+    (1, ("'a': 1, 'b'", ": 2, ", "{", ": 3}.size() > 0")), (1, ('lowerAscii()', ".", '"a".', ' == "a"')), (1, ("a", "", '"', '" == device.driver')),
+    (1, ("[0]", "", "[1]", " == 1")), (1, ("!", "", "", "true")), (1, ("-", "", "", "1 < 2")), (1, ('?"a"', "][", '{"a": 1}[', '].hasValue()')),
+]
+NEST = [
+    (2, ("(", "true", ")", "")), (1, ("!(", "true", ")", "")),
+    (1, ("dyn(", "1", ")", " == 1")), (1, ("size([", "1", "])", " == 1")), (1, ("(true && ", "true", ")", "")), (1, ("[1].all(x, ", "true", ")", "")),
+    (1, ("[1].exists(x, x == 1 && ", "true", ")", "")), (1, ("cel.bind(x, 1, ", "x", ")", " == 1")), (1, ("(true ? ", "true", " : false)", "")), (1, ("optional.of(", "1", ")", ".hasValue()")),
+    (1, ("-(", "1", ")", " < 2")), (1, ("true || (", "false", ")", "")),
+]
+# Nested types take the peer a time that grows with the third power.
+NEST_TYPES = [
+    (2, ("[", "1", "]", ".size() > 0")), (1, ('{"a": ', "1", "}", ".size() > 0")), (1, ("[1, 2].map(x, ", "x", ")", ".size() == 2")),
+]

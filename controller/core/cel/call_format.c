@@ -251,7 +251,7 @@ static bool double_of(const struct formatter *f, const struct tg_cel_value *v, d
     else if (v->tag == TG_CEL_V_STRING) {
         for (size_t i = 0; i < 3; i++) {
             if (v->length == strlen(words[i]) && memcmp(v->text, words[i], v->length) == 0) {
-                *ret = i == 0 ? NAN : i == 1 ? INFINITY : -INFINITY;
+                *ret = i == 0 ? (double)NAN : i == 1 ? (double)INFINITY : -(double)INFINITY;
                 return true;
             }
         }
@@ -291,6 +291,21 @@ static void put_power(struct formatter *f, char *text)
         tg_cel_puts(&f->out, superscript[*e - '0']);
 }
 
+/* NaN and the infinities. The English printer has a sign for infinity, and fills up before it in
+ * the scientific form. */
+static void put_no_number(struct formatter *f, double value, bool scientific, int precision)
+{
+    const char *word = isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+    int width = value > 0 ? 1 : 2;
+
+    if (!f->run->plain && isinf(value)) {
+        word = value > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e";
+        for (; scientific && width < precision; width++)
+            tg_cel_puts(&f->out, " ");
+    }
+    tg_cel_puts(&f->out, word);
+}
+
 static int put_real(struct formatter *f, const struct tg_cel_value *v, bool scientific,
                     int precision)
 {
@@ -305,16 +320,11 @@ static int put_real(struct formatter *f, const struct tg_cel_value *v, bool scie
                                  : "fixed-point clause can only be used on doubles, was given ",
                       v);
     if (isnan(value) || isinf(value)) {
-        const char *word = isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
-
-        if (!f->run->plain && isinf(value))
-            word = value > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e";
-        for (int i = value > 0 ? 1 : 2;
-             scientific && !f->run->plain && isinf(value) && i < precision; i++)
-            tg_cel_puts(&f->out, " "); /* the English printer fills up */
-        tg_cel_puts(&f->out, word);
+        put_no_number(f, value, scientific, precision);
         return 0;
     }
+    if (value == 0 && !f->run->plain)
+        value = 0; /* the English printer writes no minus before it */
     if (scientific)
         snprintf(text, 400 + PRECISION_MAX, "%.*e", precision, value);
     else

@@ -417,6 +417,8 @@ static struct tg_cel_cost_range join_strings(const struct call *k)
     if (of != NULL && of->value != NULL)
         size.max = of->value->max;
     size = tg_cel_product(list, size);
+    if (k->target->type->n_params == 0) /* not known to be a list: nothing is counted */
+        size = tg_cel_fixed(0);
     if (k->n > 0) {
         struct tg_cel_cost_range between = {list.min > 0 ? list.min - 1 : 0,
                                             list.max > 0 ? list.max - 1 : 0};
@@ -489,7 +491,7 @@ void tg_cel_estimate_call(struct tg_cel_coster *c, const struct tg_cel_node *nod
         .c = c,
         .node = node,
         .target = node->member ? node->args[0] : NULL,
-        .args = node->args + skip,
+        .args = skip == 0 ? node->args : node->args + skip,
         .n = node->n_args - skip,
         .costs = costs + skip,
         .own = own,

@@ -315,8 +315,11 @@ static int eval_in_constants(struct tg_cel_run *run, const struct tg_cel_node *n
 
     if (tg_cel_eval(run, node->args[0], &args[0]) < 0)
         return -1;
-    if (args[0].tag == TG_CEL_V_SEMVER || args[0].tag == TG_CEL_V_FORMAT)
-        return tg_cel_fail_overload(run, node);
+    if (args[0].tag == TG_CEL_V_SEMVER || args[0].tag == TG_CEL_V_FORMAT) {
+        tg_cel_fail_overload(run, node);
+        run->fault.fatal = true; /* a panic there, which nothing absorbs */
+        return -1;
+    }
     return node->overloads[0]->call(run, node, args, ret);
 }
 

@@ -161,6 +161,20 @@ static bool double_syntax(const char *text)
     return false;
 }
 
+/* The text without underscores, each of which has to stand between two digits. */
+static bool copy_digits(const char *text, size_t n, char *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] != '_')
+            *out++ = text[i];
+        else if (i == 0 || i + 1 == n || !isxdigit((unsigned char)text[i - 1]) ||
+                 !isxdigit((unsigned char)text[i + 1]))
+            return false;
+    }
+    *out = '\0';
+    return true;
+}
+
 bool tg_cel_parse_double(const char *text, size_t n, double *ret)
 {
     char copy[512]; /* more digits than any double needs; longer text is refused */
@@ -168,8 +182,8 @@ bool tg_cel_parse_double(const char *text, size_t n, double *ret)
 
     if (n == 0 || n >= sizeof(copy) || memchr(text, '\0', n) != NULL)
         return false;
-    memcpy(copy, text, n);
-    copy[n] = '\0';
+    if (!copy_digits(text, n, copy))
+        return false;
     if (!double_syntax(copy))
         return false;
     *ret = strtod(copy, &end);

@@ -95,6 +95,22 @@ static const char *check_clause(char clause, const struct tg_cel_node *arg)
     return "could not parse formatting clause: unrecognized clause";
 }
 
+/* Reads one clause behind its '%': NULL, or what is wrong with it. */
+static const char *read_clause(const struct tg_cel_value *format, const struct tg_cel_node *args,
+                               size_t *at, size_t *next)
+{
+    if (*next >= args->n_args)
+        return "string.format: more clauses than arguments";
+    if (*at < format->length && format->text[*at] == '.') {
+        do {
+            (*at)++;
+        } while (*at < format->length && format->text[*at] >= '0' && format->text[*at] <= '9');
+    }
+    if (*at >= format->length)
+        return "string.format: unexpected end of string";
+    return check_clause(format->text[*at], args->args[(*next)++]);
+}
+
 /* "format".format([arguments]) */
 static int check_format(const struct validator *v, const struct tg_cel_node *call)
 {
@@ -110,17 +126,7 @@ static int check_format(const struct validator *v, const struct tg_cel_node *cal
         i++;
         if (i < format->length && format->text[i] == '%')
             continue;
-        if (next >= args->n_args)
-            why = "string.format: more clauses than arguments";
-        if (i < format->length && format->text[i] == '.') {
-            do {
-                i++;
-            } while (i < format->length && format->text[i] >= '0' && format->text[i] <= '9');
-        }
-        if (why == NULL && i >= format->length)
-            why = "string.format: unexpected end of string";
-        if (why == NULL)
-            why = check_clause(format->text[i], args->args[next++]);
+        why = read_clause(format, args, &i, &next);
         if (why != NULL)
             return tg_cel_report(v->err, TG_INVALID_ARGUMENT, v->source, call->offset, "%s", why);
     }
@@ -143,7 +149,23 @@ static bool is_constant_format(const struct tg_cel_node *node)
            node->args[1]->kind == TG_CEL_CREATE_LIST;
 }
 
-/* exempt: somewhere inside of a call of format(). */
+/* The node alone. exempt: somewhere inside of a call of format(). */
+static int validate_node(const struct validator *v, const struct tg_cel_node *node, bool exempt)
+{
+    int rc = 0;
+
+    if (is_constant_format(node))
+        return check_format(v, node);
+    if (exempt)
+        return 0;
+    if (node->kind == TG_CEL_CREATE_LIST)
+        return check_one_type(v, node, 0, 1);
+    if (node->kind != TG_CEL_CREATE_MAP)
+        return 0;
+    rc = check_one_type(v, node, 0, 2);
+    return rc < 0 ? rc : check_one_type(v, node, 1, 2);
+}
+
 static int validate(const struct validator *v, struct tg_cel_node *node, bool exempt)
 {
     int rc = 0;
@@ -151,14 +173,7 @@ static int validate(const struct validator *v, struct tg_cel_node *node, bool ex
     if (node->validated)
         return 0;
     node->validated = true;
-    if (node->kind == TG_CEL_CREATE_LIST && !exempt)
-        rc = check_one_type(v, node, 0, 1);
-    if (node->kind == TG_CEL_CREATE_MAP && !exempt)
-        rc = check_one_type(v, node, 0, 2);
-    if (rc == 0 && node->kind == TG_CEL_CREATE_MAP && !exempt)
-        rc = check_one_type(v, node, 1, 2);
-    if (rc == 0 && is_constant_format(node))
-        rc = check_format(v, node);
+    rc = validate_node(v, node, exempt);
     exempt = exempt || is_format(node);
     for (size_t i = 0; rc == 0 && i < node->n_args; i++)
         rc = validate(v, node->args[i], exempt);
