@@ -208,14 +208,16 @@ static void put_verdict(const struct input *in, const char *name, bool new_expre
     tg_buf_append_char(out, '}');
 }
 
-static int evaluation_input(const struct input *in, struct tg_cel_device *device,
-                            struct tg_cel_input *ret, struct tg_error *err)
+/* reads: of the program, as selectors do it; NULL: the whole device. */
+static int evaluation_input(const struct input *in, const struct tg_cel_reads *reads,
+                            struct tg_cel_device *device, struct tg_cel_input *ret,
+                            struct tg_error *err)
 {
     *ret = (struct tg_cel_input){.variables = in->values};
     if (in->device == NULL)
         return 0;
     ret->device = device;
-    return tg_cel_device_init(device, in->scratch, in->driver, in->device,
+    return tg_cel_device_init(device, reads, in->scratch, in->driver, in->device,
                               tg_cel_has_list_attributes(&in->env) ? TG_CEL_DEVICE_LISTS : 0U, err);
 }
 
@@ -229,7 +231,7 @@ static void put_outcome(const struct input *in, struct tg_buf *out)
     int rc = tg_cel_compile(in->text, in->n, &in->env, in->arena, &program, &err);
 
     if (rc == 0)
-        rc = evaluation_input(in, &device, &input, &err);
+        rc = evaluation_input(in, tg_cel_program_reads(program), &device, &input, &err);
     if (rc == 0)
         rc = tg_cel_evaluate_bool(program, &input, in->scratch, &match, NULL, &err);
     tg_buf_append_str(out, ",\"outcome\":{");
@@ -258,7 +260,7 @@ static void put_value(const struct input *in, struct tg_buf *out)
         tg_buf_append_str(out, "\"stage\":\"compile\",");
         put_error(out, &err);
     } else {
-        rc = evaluation_input(in, &device, &input, &err);
+        rc = evaluation_input(in, NULL, &device, &input, &err);
         if (rc == 0)
             rc = tg_cel_evaluate(program, &input, in->scratch, &value, &cost, &err);
         tg_buf_printf(out, "\"cost\":%" PRIu64 ",", cost);

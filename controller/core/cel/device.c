@@ -168,39 +168,93 @@ static int attribute_value(struct tg_cel_scratch *scratch, const char *key,
     return 0;
 }
 
-static int add_attributes(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
-                          const struct tg_device *device, bool lists, struct tg_error *err)
+/* Can `key` be a spelling of what is read? The first characters decide most of the time; a key too
+ * many does no harm. */
+static bool is_spelling(const char *key, const struct tg_cel_read *read,
+                        const struct tg_cel_device *device)
 {
-    bool own = false;
+    size_t n;
 
-    for (size_t i = 0; i < device->attributes.n; i++) {
-        const struct tg_keyed_attribute *a = &device->attributes.items[i];
-        struct tg_cel_entry entry = entry_of(a->key, ret);
-        int rc = attribute_value(scratch, a->key, &a->value, lists, &entry.value, err);
-
-        if (rc < 0)
-            return rc;
-        add(ret->attributes, &ret->n_attributes, &entry, ret, &own);
-    }
-    return 0;
+    if (read->domain == NULL)
+        return true;
+    if (read->name == NULL ? strchr(key, '/') == NULL : strcmp(key, read->name) == 0)
+        return strcmp(read->domain, device->driver) == 0;
+    if (key[0] != read->domain[0] && read->domain[0] != '\0')
+        return false;
+    n = strlen(read->domain);
+    return strncmp(key, read->domain, n) == 0 && key[n] == '/' &&
+           (read->name == NULL || strcmp(key + n + 1, read->name) == 0);
 }
 
-static void add_capacity(struct tg_cel_device *ret, const struct tg_device *device)
+static bool is_read(const char *key, bool capacity, const struct tg_cel_reads *reads,
+                    const struct tg_cel_device *device)
+{
+    if (reads == NULL || reads->all)
+        return true;
+    for (size_t i = 0; i < reads->n; i++) {
+        if (reads->items[i].capacity == capacity && is_spelling(key, &reads->items[i], device))
+            return true;
+    }
+    return false;
+}
+
+/* Of an attribute whose value nobody wants: is it one? */
+static int check_attribute(struct tg_cel_scratch *scratch, const char *key,
+                           const struct tg_device_attribute *a, bool lists, struct tg_error *err)
+{
+    struct tg_cel_value value;
+    struct tg_semver version;
+
+    if (a->int_.set || a->bool_.set || a->string != NULL)
+        return 0;
+    if (a->version == NULL)
+        return attribute_value(scratch, key, a, lists, &value, err);
+    return tg_semver_parse(a->version, &version, NULL) < 0 ? bad_version(key, a->version, err) : 0;
+}
+
+static int add_attributes(struct tg_cel_device *ret, const struct tg_cel_reads *reads,
+                          struct tg_cel_scratch *scratch, const struct tg_device *device,
+                          bool lists, struct tg_error *err)
+{
+    bool own = false;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < device->attributes.n; i++) {
+        const struct tg_keyed_attribute *a = &device->attributes.items[i];
+        struct tg_cel_entry entry;
+
+        if (!is_read(a->key, false, reads, ret)) {
+            rc = check_attribute(scratch, a->key, &a->value, lists, err);
+            continue;
+        }
+        entry = entry_of(a->key, ret);
+        rc = attribute_value(scratch, a->key, &a->value, lists, &entry.value, err);
+        if (rc == 0)
+            add(ret->attributes, &ret->n_attributes, &entry, ret, &own);
+    }
+    return rc;
+}
+
+static void add_capacity(struct tg_cel_device *ret, const struct tg_cel_reads *reads,
+                         const struct tg_device *device)
 {
     bool own = false;
 
     for (size_t i = 0; i < device->capacity.n; i++) {
         const struct tg_keyed_capacity *c = &device->capacity.items[i];
-        struct tg_cel_entry entry = entry_of(c->key, ret);
+        struct tg_cel_entry entry;
 
+        if (!is_read(c->key, true, reads, ret))
+            continue;
+        entry = entry_of(c->key, ret);
         entry.quantity = tg_or(c->value.value, "");
         add(ret->capacity, &ret->n_capacity, &entry, ret, &own);
     }
 }
 
-int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
-                       const char *driver, const struct tg_device *device, unsigned flags,
-                       struct tg_error *err)
+int tg_cel_device_init(struct tg_cel_device *ret, const struct tg_cel_reads *reads,
+                       struct tg_cel_scratch *scratch, const char *driver,
+                       const struct tg_device *device, unsigned flags, struct tg_error *err)
 {
     int rc;
 
@@ -215,8 +269,8 @@ int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch
     ret->capacity = tg_cel_alloc(scratch, (device->capacity.n + 1) * sizeof(struct tg_cel_entry));
     if (ret->attributes == NULL || ret->capacity == NULL)
         return no_memory(err);
-    rc = add_attributes(ret, scratch, device, (flags & TG_CEL_DEVICE_LISTS) != 0, err);
-    add_capacity(ret, device);
+    rc = add_attributes(ret, reads, scratch, device, (flags & TG_CEL_DEVICE_LISTS) != 0, err);
+    add_capacity(ret, reads, device);
     if (rc == 0 && (flags & TG_CEL_DEVICE_GUARD) != 0)
         ret->attributes[ret->n_attributes++] = (struct tg_cel_entry){
             .domain = TG_GUARD_DOMAIN,

@@ -5,7 +5,7 @@
 
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/error.h"
-#include "controller/core/cel/map.h"
+#include "controller/core/cel/program.h"
 
 /* The attribute tangram.dev/granted is true besides. */
 #define TG_CEL_DEVICE_GUARD 1U
@@ -15,9 +15,9 @@
 /* Names without a domain get that of the driver; of two spellings of one name the one with the
  * domain wins. Versions are parsed: a device with one that is none, or with an attribute of a kind
  * that is not known, fails every selector (TG_FAILED_PRECONDITION), as it does in Kubernetes.
- * flags: below. */
-int tg_cel_device_init(struct tg_cel_device *ret, struct tg_cel_scratch *scratch,
-                       const char *driver, const struct tg_device *device, unsigned flags,
-                       struct tg_error *err);
+ * reads: what is not among it is checked, but left out; NULL: all is wanted. flags: above. */
+int tg_cel_device_init(struct tg_cel_device *ret, const struct tg_cel_reads *reads,
+                       struct tg_cel_scratch *scratch, const char *driver,
+                       const struct tg_device *device, unsigned flags, struct tg_error *err);
 
 #endif

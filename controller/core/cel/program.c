@@ -122,15 +122,16 @@ int tg_cel_evaluate(const struct tg_cel_program *program, const struct tg_cel_in
                     struct tg_cel_scratch *scratch, struct tg_cel_value *ret, uint64_t *ret_cost,
                     struct tg_error *err)
 {
-    struct tg_cel_run run = {
-        .scratch = scratch,
-        .variables = input->variables,
-        .limit = input->cost_limit == 0 ? TG_CEL_MAX_COST : input->cost_limit,
-        .plain = program->plain,
-        .minor = program->minor,
-    };
+    TG_CEL_UNCLEARED struct tg_cel_run run; /* of which every member is set here */
     int rc;
 
+    run.scratch = scratch;
+    run.variables = input->variables;
+    run.fault = (struct tg_cel_fault){.what = ""};
+    run.cost = 0;
+    run.limit = input->cost_limit == 0 ? TG_CEL_MAX_COST : input->cost_limit;
+    run.plain = program->plain;
+    run.minor = program->minor;
     run.slots = tg_cel_alloc(scratch, (program->n_slots + 1) * sizeof(*run.slots));
     if (run.slots == NULL ||
         !tg_cel_map_make(scratch, TG_CEL_MAP_DEVICE, input->device, &run.device))

@@ -65,7 +65,7 @@ int tg_selector_matches(const struct tg_selector *selector, const char *driver,
 
     tg_cel_scratch_init(&scratch, buffer, sizeof(buffer), TG_CEL_EVALUATION_MEMORY);
     rc =
-        tg_cel_device_init(&view, &scratch, driver, device,
+        tg_cel_device_init(&view, tg_cel_program_reads(selector->program), &scratch, driver, device,
                            TG_CEL_DEVICE_GUARD | (selector->lists ? TG_CEL_DEVICE_LISTS : 0U), err);
     if (rc == 0)
         rc = tg_cel_evaluate_bool(selector->program, &input, &scratch, ret, NULL, err);
