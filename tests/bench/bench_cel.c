@@ -2,9 +2,10 @@
 /*
  * Compiles and evaluates ten selectors as users write them, here and in the Go package of
  * Kubernetes (tests/peers/cel --bench), and prints both side by side. Compiling includes the cost
- * estimate, evaluating includes the conversion of the device, on both sides. Fails when a budget is
- * missed: evaluation 20 times and compilation 5 times as fast as Go, and no heap allocation in an
- * evaluation (with a regular expression libre2 may allocate: its memory is bounded, see regex.h).
+ * estimate, evaluating includes the conversion of the device, on both sides. Budgets: evaluation 20
+ * times and compilation 5 times as fast as Go; a row below them says so, but time is measured here,
+ * not tested. Fails when an evaluation allocates from the heap (with a regular expression libre2
+ * may: its memory is bounded, see regex.h).
  */
 #include <errno.h>
 #include <spawn.h>
@@ -257,14 +258,16 @@ static unsigned print_row(size_t i, const struct result *ours, const struct resu
 {
     double compile = theirs->compile_ns / ours->compile_ns;
     double evaluate = theirs->evaluate_ns / ours->evaluate_ns;
-    bool missed = compile < COMPILE_BUDGET || evaluate < EVALUATION_BUDGET ||
-                  (ours->allocations > 0 && !selectors[i].regex);
+    bool slow = compile < COMPILE_BUDGET || evaluate < EVALUATION_BUDGET;
+    bool allocates = ours->allocations > 0 && !selectors[i].regex;
 
     printf("%-10s %9.2f %9.2f %6.1fx %12.0f %12.0f %6.1fx %6.0f %6.0f%s\n", selectors[i].name,
            ours->compile_ns / 1e3, theirs->compile_ns / 1e3, compile, 1e9 / ours->evaluate_ns,
            1e9 / theirs->evaluate_ns, evaluate, ours->allocations, theirs->allocations,
-           missed ? "  BUDGET MISSED" : "");
-    return missed;
+           allocates ? "  ALLOCATES"
+           : slow    ? "  below its budget"
+                     : "");
+    return allocates;
 }
 
 int main(int argc, char **argv)
@@ -274,7 +277,7 @@ int main(int argc, char **argv)
     struct result ours[N], theirs[N];
     struct tg_device device = {0};
     struct tg_error err = {0};
-    unsigned missed = 0;
+    unsigned failed = 0;
     int rc =
         tg_json_decode(&tg_device_type, device_json, strlen(device_json), &device, arena, &err);
 
@@ -290,7 +293,7 @@ int main(int argc, char **argv)
     printf("%-10s %9s %9s %7s %12s %12s %7s %6s %6s\n", "selector", "tangram", "Go", "", "tangram",
            "Go", "", "", "Go");
     for (size_t i = 0; i < N; i++)
-        missed += print_row(i, &ours[i], &theirs[i]);
-    printf("%zu passed, %u failed\n", N - missed, missed);
-    return missed > 0;
+        failed += print_row(i, &ours[i], &theirs[i]);
+    printf("%zu passed, %u failed\n", N - failed, failed);
+    return failed > 0;
 }
