@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which optional parts of the DRA API are in force, and which release's built-in allocator is the
+ * yardstick. A gate that is off is not "the field is ignored" everywhere: a device that consumes
+ * counters or has binding conditions becomes unusable, a request that asks for capacity an error;
+ * each user of the set says what it does (dra-api: gates by version, validity rules).
+ */
+#ifndef TG_CORE_MODEL_FEATURES_H
+#define TG_CORE_MODEL_FEATURES_H
+
+#include <stdbool.h>
+
+enum tg_feature {
+    TG_FEATURE_ADMIN_ACCESS = 1U << 0,          /* DRAAdminAccess */
+    TG_FEATURE_PRIORITIZED_LIST = 1U << 1,      /* DRAPrioritizedList */
+    TG_FEATURE_PARTITIONABLE_DEVICES = 1U << 2, /* DRAPartitionableDevices */
+    TG_FEATURE_DEVICE_TAINTS = 1U << 3,         /* DRADeviceTaints */
+    /* DRADeviceBindingConditions, which needs DRAResourceClaimDeviceStatus */
+    TG_FEATURE_DEVICE_BINDING_AND_STATUS = 1U << 4,
+    TG_FEATURE_CONSUMABLE_CAPACITY = 1U << 5,       /* DRAConsumableCapacity */
+    TG_FEATURE_LIST_TYPE_ATTRIBUTES = 1U << 6,      /* DRAListTypeAttributes */
+    TG_FEATURE_FRACTIONAL_CAPACITY_RANGE = 1U << 7, /* DRAFractionalCapacityRange */
+};
+
+/* Kubernetes 1.`minor` as the yardstick: where releases differ in what they do with the same gates.
+ * 37 stands for the head of development as well. */
+#define TG_RELEASE_OLDEST 34U
+#define TG_RELEASE_NEWEST 37U
+
+struct tg_rules {
+    unsigned features; /* of enum tg_feature */
+    unsigned release;  /* TG_RELEASE_OLDEST to TG_RELEASE_NEWEST */
+};
+
+/* The gates that are on by default in a release; an older or newer one counts as the nearest that
+ * we know. */
+struct tg_rules tg_rules_of_release(unsigned minor);
+static inline bool tg_rules_have(const struct tg_rules *rules, enum tg_feature feature)
+{
+    return (rules->features & feature) != 0;
+}
+
+/* The name that Kubernetes' allocator uses ("PrioritizedList"), and with a "DRA" before it. 0: not
+ * a gate that we know. */
+unsigned tg_feature_parse(const char *name);
+/* Of one bit; NULL if there is none. */
+const char *tg_feature_name(unsigned feature);
+
+#endif
