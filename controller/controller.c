@@ -49,6 +49,11 @@ static void on_leading(void *data, uint64_t epoch)
     tg_controller_kick(controller);
 }
 
+static void on_owner_news(void *data)
+{
+    tg_controller_kick(data);
+}
+
 /* A former leader starts afresh: whatever it had in mind is worth nothing now. */
 static void on_lost(void *data, const struct tg_error *why)
 {
@@ -120,6 +125,8 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     }
     controller->events = tg_events_new(controller->client, "tangram-controller",
                                        options->identity == NULL ? "" : options->identity);
+    controller->owners =
+        tg_owners_new(controller->client, controller->clock, on_owner_news, controller);
     tg_controller_start_informers(controller);
     start_elector(controller, options);
     *ret = controller;
@@ -141,6 +148,7 @@ void tg_controller_free(struct tg_controller *controller)
             tg_informer_free(controller->informers[i]);
     if (controller->events != NULL)
         tg_events_free(controller->events);
+    tg_owners_free(controller->owners);
     if (controller->http != NULL)
         tg_http_free(controller->http);
     tg_kube_client_free(controller->client);

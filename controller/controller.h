@@ -13,6 +13,7 @@
 #include "api/tangram/configuration.h"
 #include "controller/commit/commit.h"
 #include "controller/options.h"
+#include "controller/owners.h"
 
 /* What the controller remembers of a unit between passes: nothing that it could not do without. */
 struct tg_unit_state {
@@ -43,6 +44,7 @@ struct tg_controller {
     struct tg_informer *informers[TG_VIEW_KINDS]; /* NULL: the server does not serve the kind */
     struct tg_elector *elector;
     struct tg_events *events;
+    struct tg_owners *owners; /* of members of incomplete gangs */
     struct tg_http *http;
     struct tg_map *units; /* unit key -> struct tg_unit_state */
     struct tg_deferred pass;

@@ -374,6 +374,7 @@ static int process(struct pass *pass, struct candidate *c)
     /* Most gangs gather within a moment: neither a status write nor an event for that. */
     if (!over(pass, decision.passing, &c->state->passing_since, PATIENCE) && decision.passing)
         return 0;
+    tg_owners_explain(controller->owners, c->unit, pass->scratch, &decision);
     if (decision.kind == TG_DECIDE_PLACE)
         r = place(pass, c, &input, &decision);
     else if (decision.kind == TG_DECIDE_WAIT)
