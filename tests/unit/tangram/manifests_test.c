@@ -214,6 +214,13 @@ static const char *const rights[] = {
     "tangram-controller /events create,patch",
     "tangram-controller tangram.dev/gangs get,list,watch,create,patch,delete",
     "tangram-controller tangram.dev/gangs/status patch",
+    /* controller/owners.c */
+    "tangram-controller apps/statefulsets get",
+    "tangram-controller apps/replicasets get",
+    "tangram-controller apps/deployments get",
+    "tangram-controller batch/jobs get",
+    "tangram-controller leaderworkerset.x-k8s.io/leaderworkersets get",
+    "tangram-controller jobset.x-k8s.io/jobsets get",
     "tangram-controller coordination.k8s.io/leases get,create,patch",
     /* kubelet-plugin/claim_api.c, slice_api.c, node_watch.c */
     "tangram-kubelet-plugin resource.k8s.io/resourceclaims get",
