@@ -110,6 +110,7 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     controller->wake.callback = on_wake;
     controller->wake.data = controller;
     controller->units = tg_controller_states_new();
+    controller->auditor = tg_auditor_new(controller);
     r = tg_kube_client_new(loop, controller->clock, kube, "tangram-controller/" TANGRAM_VERSION,
                            &controller->client, err);
     /* A big list must not delay the renewal of the lease: it has a connection of its own. */
@@ -149,6 +150,7 @@ void tg_controller_free(struct tg_controller *controller)
     if (controller->events != NULL)
         tg_events_free(controller->events);
     tg_owners_free(controller->owners);
+    tg_auditor_free(controller->auditor);
     if (controller->http != NULL)
         tg_http_free(controller->http);
     tg_kube_client_free(controller->client);

@@ -11,6 +11,7 @@
 #include "api/kubernetes/client/lease.h"
 #include "api/runtime/http/http.h"
 #include "api/tangram/configuration.h"
+#include "controller/auditor.h"
 #include "controller/commit/commit.h"
 #include "controller/options.h"
 #include "controller/owners.h"
@@ -44,6 +45,7 @@ struct tg_controller {
     struct tg_informer *informers[TG_VIEW_KINDS]; /* NULL: the server does not serve the kind */
     struct tg_elector *elector;
     struct tg_events *events;
+    struct tg_auditor *auditor;
     struct tg_owners *owners; /* of members of incomplete gangs */
     struct tg_http *http;
     struct tg_map *units; /* unit key -> struct tg_unit_state */

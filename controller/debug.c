@@ -66,6 +66,7 @@ int tg_controller_serve(struct tg_controller *controller, const char *address, s
         {"/livez", healthz, controller},
         {"/readyz", readyz, controller},
         {"/debug/units", debug_units, controller},
+        {"/debug/audit", tg_auditor_page, controller->auditor},
     };
 
     return tg_http_new(controller->loop, address, routes, TG_ARRAY_SIZE(routes), &controller->http,

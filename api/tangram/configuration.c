@@ -39,6 +39,7 @@ static const struct {
     {"bind", offsetof(struct tg_delays, bind), 60 * TG_SECOND, TG_MILLISECOND},
     {"hold", offsetof(struct tg_delays, hold), 300 * TG_SECOND, TG_MILLISECOND},
     {"linger", offsetof(struct tg_delays, linger), 60 * TG_SECOND, TG_MILLISECOND},
+    {"audit", offsetof(struct tg_delays, audit), 300 * TG_SECOND, TG_MILLISECOND},
     {"request", offsetof(struct tg_delays, request), 10 * TG_SECOND, TG_MILLISECOND},
     {"watch", offsetof(struct tg_delays, watch), 300 * TG_SECOND, TG_SECOND},
     {"watchIdle", offsetof(struct tg_delays, watch_idle), 180 * TG_SECOND, TG_MILLISECOND},
