@@ -81,6 +81,10 @@ LAYERS = {
     "controller/core": [
         "api/runtime/base", "api/kubernetes/values", "api/kubernetes/objects", "api/mig",
         "api/tangram"],
+    # A second opinion on what the search finds: neither reads the other.
+    "controller/core/check": [
+        "api/runtime/base", "api/runtime/json", "api/kubernetes/values", "api/kubernetes/objects",
+        "api/tangram", "controller/core/cel"],
     "controller": ["api", "controller/core"],
     "tests": ["api", "driver", "kubelet-plugin", "controller"],
     "e2e": ["api", "driver", "kubelet-plugin", "controller", "tests/support"],
