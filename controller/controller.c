@@ -141,6 +141,7 @@ void tg_controller_free(struct tg_controller *controller)
     tg_timer_stop(&controller->wake);
     tg_timer_stop(&controller->probe);
     tg_timer_stop(&controller->drain);
+    tg_timer_stop(&controller->refresh.again);
     tg_defer_cancel(controller->loop, &controller->pass);
     if (controller->elector != NULL)
         tg_elector_free(controller->elector);

@@ -36,6 +36,24 @@ struct tg_unit_state {
     bool seen;             /* in this pass */
 };
 
+/* Lists before the first decision of a reign (refresh.c). */
+struct tg_refresh {
+    uint64_t epoch;       /* of the reign for which they are under way; 0: none are */
+    uint64_t done;        /* of the last reign that has them */
+    size_t part;          /* which list */
+    char next_page[4096]; /* "": the first */
+    struct tg_timer again;
+};
+
+/* Fencing of predecessors (takeover.c). */
+struct tg_takeover {
+    uint64_t epoch;     /* of the reign under way */
+    uint64_t done;      /* of the last reign that may decide */
+    int64_t not_before; /* monotonic: when somebody we know nothing of can lead no more */
+    unsigned rounds;
+    size_t fenced; /* writes */
+};
+
 struct tg_controller {
     struct tg_loop *loop;
     const struct tg_clock *clock;
@@ -52,6 +70,8 @@ struct tg_controller {
     struct tg_deferred pass;
     struct tg_timer wake;
     int64_t wake_at;
+    struct tg_refresh refresh;
+    struct tg_takeover takeover;
     struct tg_timer probe;
     bool probed; /* it is known which optional kinds the server serves */
     bool stopping;
@@ -82,6 +102,13 @@ void tg_controller_fill_view(const struct tg_controller *controller, struct tg_v
 struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller,
                                               enum tg_write_kind kind);
 const struct tg_kind *tg_controller_kind_of(enum tg_write_kind kind);
+
+/* refresh.c: claims, Gangs and waiting pods have been listed by quorum in this reign; starts that,
+ * and a pass when it is done. */
+bool tg_controller_refreshed(struct tg_controller *controller, uint64_t epoch);
+/* takeover.c: nothing that a predecessor may still send can succeed any more; goes on with it if
+ * not, and a pass follows. Nothing is decided before. */
+bool tg_controller_taken_over(struct tg_controller *controller);
 
 /* pass.c */
 void tg_controller_pass(struct tg_controller *controller);

@@ -160,6 +160,7 @@ static enum tg_view_kind view_kind_of(enum tg_write_kind kind)
         return TG_VIEW_GANG;
     case TG_WRITE_CLAIM_ALLOCATE:
     case TG_WRITE_CLAIM_CLEAR:
+    case TG_WRITE_CLAIM_EPOCH:
         return TG_VIEW_CLAIM;
     case TG_WRITE_POD:
         return TG_VIEW_POD;

@@ -34,23 +34,39 @@ struct request {
     tg_kube_done *done;
 };
 
+/* Between queueing a request and sending it the program may have been stopped: whatever it believed
+ * then, nothing leaves that the lease does not outlast. */
+static bool may_leave(void *data)
+{
+    const struct tg_operation *op = data;
+    const struct tg_controller *controller = op->controller;
+
+    return tg_elector_leading(controller->elector) &&
+           tg_now_monotonic(controller->clock) < op->deadline &&
+           tg_elector_valid_until(controller->elector) > op->deadline;
+}
+
 static void send(struct tg_operation *op, const struct request *request)
 {
     bool collection = op->kind == TG_WRITE_GANG_CREATE && request->method == TG_REST_POST;
+    int64_t timeout = tg_controller_write_timeout(op->controller);
 
-    tg_kube_send(op->controller->client,
-                 &(struct tg_kube_call){.method = request->method,
-                                        .target = {.kind = tg_controller_kind_of(op->kind),
-                                                   .namespace_ = op->namespace_,
-                                                   .name = collection ? NULL : op->name,
-                                                   .subresource = request->subresource},
-                                        .content_type = request->content_type,
-                                        .accept = request->accept,
-                                        .body = request->body,
-                                        .body_len = request->n,
-                                        .timeout = tg_controller_write_timeout(op->controller),
-                                        .done = request->done,
-                                        .data = op});
+    op->deadline = tg_now_monotonic(op->controller->clock) + timeout;
+    tg_kube_send(
+        op->controller->client,
+        &(struct tg_kube_call){.method = request->method,
+                               .target = {.kind = tg_controller_kind_of(op->kind),
+                                          .namespace_ = op->namespace_,
+                                          .name = collection ? NULL : op->name,
+                                          .subresource = request->subresource},
+                               .content_type = request->content_type,
+                               .accept = request->accept,
+                               .body = request->body,
+                               .body_len = request->n,
+                               .timeout = timeout,
+                               .may_send = request->method == TG_REST_GET ? NULL : may_leave,
+                               .done = request->done,
+                               .data = op});
 }
 
 static void enter(struct tg_operation *op, const struct tg_kube_result *result)
@@ -82,6 +98,19 @@ static void again(struct tg_operation *op)
     op->timer.callback = on_again;
     op->timer.data = op;
     tg_timer_start(op->controller->loop, &op->timer, delay < AGAIN_LAST ? delay : AGAIN_LAST);
+}
+
+/* It never left: nothing has happened, and it waits for the lease. */
+static bool not_sent(const struct tg_error *error)
+{
+    return error->code == TG_FAILED_PRECONDITION && error->http_status == 0;
+}
+
+static void wait_for_lease(struct tg_operation *op)
+{
+    op->timer.callback = on_again;
+    op->timer.data = op;
+    tg_timer_start(op->controller->loop, &op->timer, LEASE_AGAIN);
 }
 
 static bool outcome_unknown(const struct tg_error *error)
@@ -124,6 +153,10 @@ static void refused(struct tg_operation *op, const struct tg_kube_result *result
     bool conflict = code == TG_ABORTED || code == TG_ALREADY_EXISTS;
     bool failed_test = result->error.http_status == 422;
 
+    if (not_sent(&result->error)) {
+        wait_for_lease(op);
+        return;
+    }
     if (outcome_unknown(&result->error)) {
         say(op, &result->error, "The answer to a write was lost; it is sent again");
         again(op);
@@ -201,9 +234,7 @@ static void go_on(struct tg_operation *op, void (*step)(struct tg_operation *op)
         step(op);
         return;
     }
-    op->timer.callback = on_again;
-    op->timer.data = op;
-    tg_timer_start(op->controller->loop, &op->timer, LEASE_AGAIN);
+    wait_for_lease(op);
 }
 
 static void give_up(struct tg_operation *op, const struct tg_error *err)
@@ -225,6 +256,10 @@ static void on_metadata(void *data, const struct tg_kube_result *result)
         return;
     }
     enter(op, result);
+    if (op->kind == TG_WRITE_CLAIM_EPOCH) {
+        tg_operation_finish(op);
+        return;
+    }
     if (tg_json_decode_new(&tg_resource_claim_type, result->body, result->len, arena, &claim,
                            &err) < 0) {
         give_up(op, &err);
@@ -249,10 +284,12 @@ static void send_metadata(struct tg_operation *op)
 static int splice(struct tg_operation *op, const struct tg_kube_result *result,
                   struct tg_error *err)
 {
+    /* The finalizer belongs to an allocation. */
     const struct tg_metadata_edit edits[] = {
-        {.kind = TG_METADATA_ADD_FINALIZER, .key = TG_FINALIZER_CLAIM},
         {.kind = TG_METADATA_SET_ANNOTATION, .key = TG_ANNOTATION_EPOCH, .value = op->epoch},
+        {.kind = TG_METADATA_ADD_FINALIZER, .key = TG_FINALIZER_CLAIM},
     };
+    size_t n_edits = op->kind == TG_WRITE_CLAIM_EPOCH ? 1 : TG_ARRAY_SIZE(edits);
     const uint8_t *bytes = (const uint8_t *)result->body;
     char version[64];
     int r =
@@ -264,8 +301,7 @@ static int splice(struct tg_operation *op, const struct tg_kube_result *result,
     if (!tg_streq(version, op->resource_version))
         return -TG_ABORTED;
     tg_buf_init(&op->bytes, BODY_MAX);
-    return tg_protobuf_splice_metadata(bytes, result->len, edits, TG_ARRAY_SIZE(edits), &op->bytes,
-                                       err);
+    return tg_protobuf_splice_metadata(bytes, result->len, edits, n_edits, &op->bytes, err);
 }
 
 static void on_bytes(void *data, const struct tg_kube_result *result)
@@ -320,6 +356,8 @@ struct tg_operation *tg_operation_new(struct tg_controller *controller, const ch
                                 .step = send_body};
     if (write->kind == TG_WRITE_CLAIM_ALLOCATE)
         op->step = write->metadata_done ? send_allocation : read_bytes;
+    if (write->kind == TG_WRITE_CLAIM_EPOCH)
+        op->step = read_bytes;
     return op;
 }
 

@@ -14,6 +14,7 @@ struct tg_operation {
     struct tg_buf bytes;                   /* spliced metadata */
     void (*step)(struct tg_operation *op); /* what is (or is to be) sent, again if need be */
     unsigned attempts;                     /* of this step, answers lost */
+    int64_t deadline;                      /* monotonic: of the request under way */
     bool failed;
     struct tg_timer timer;     /* until the step is sent again */
     struct tg_operation *next; /* in the queue, or among those in flight */

@@ -490,6 +490,8 @@ void tg_controller_pass(struct tg_controller *controller)
     controller->passes++;
     controller->wake_at = 0;
     tg_controller_start_waiting(controller);
+    if (!tg_controller_taken_over(controller))
+        return;
     pass.arena = tg_arena_new(PASS_MEMORY);
     pass.scratch = tg_arena_new(UNIT_MEMORY);
     tg_view_init(&pass.view);

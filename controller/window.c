@@ -102,7 +102,7 @@ void tg_controller_execute(struct tg_controller *controller, struct tg_unit_stat
 /* Part of a rollback: wanted whatever else happens. */
 static bool takes_back(const struct tg_operation *op)
 {
-    return op->kind == TG_WRITE_CLAIM_CLEAR;
+    return op->kind == TG_WRITE_CLAIM_CLEAR || op->kind == TG_WRITE_CLAIM_EPOCH;
 }
 
 void tg_controller_drop_waiting(struct tg_controller *controller, struct tg_unit_state *state)

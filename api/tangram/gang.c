@@ -255,6 +255,9 @@ static const struct tg_field status_fields[] = {
     INTEGER(struct tg_gang_status, observed_generation, "observedGeneration",
             DOC(.description = "metadata.generation that the status was derived from.",
                 .format = "int64")),
+    INTEGER(
+        struct tg_gang_status, epoch, "epoch",
+        DOC(.description = "Epoch of the leader that wrote the status last.", .format = "int64")),
     STRING(struct tg_gang_status, phase, "phase",
            DOC(.description =
                    "Gathering, Waiting, Committing, Allocated, Running, Degraded, Releasing, "

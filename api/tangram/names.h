@@ -36,7 +36,8 @@
 
 /* On a pod: the plan of an implicit gang (a pod with several claims), compact JSON. */
 #define TG_ANNOTATION_PLAN "tangram.dev/plan"
-/* On claims, pods and the Lease: decimal epoch of the leader that wrote last. */
+/* On claims, pods and the Lease: decimal epoch of the leader that wrote last. (A Gang has it in its
+ * status, which users cannot write.) */
 #define TG_ANNOTATION_EPOCH "tangram.dev/epoch"
 /* On an auto Gang made from gangFrom: the label value its name was made of. */
 #define TG_ANNOTATION_GANG_VALUE "tangram.dev/gang-value"

@@ -266,7 +266,8 @@ int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan,
                       const struct tg_resource_claim *claim)
 {
     const struct tg_object_meta *meta = claim->metadata;
-    char *epoch = tg_arena_printf(d->arena, "%lld", (long long)plan->epoch.value);
+    /* Of who writes, not of who decided: what a predecessor sends must not fit any more. */
+    const char *epoch = tg_deciding_epoch(d);
 
     if (epoch == NULL)
         return tg_decide_out_of_memory(d);

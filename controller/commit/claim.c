@@ -64,6 +64,15 @@ static enum tg_plan_verdict judge(struct tg_deciding *d, const struct tg_resourc
     return verdict == TG_PLAN_STALLS && d->in->stall_over ? TG_PLAN_BROKEN : verdict;
 }
 
+/* Its pods first: a late write of a predecessor must not un-gate one that waits for another place
+ * by then. */
+static int take_back(struct tg_deciding *d, const struct tg_resource_claim *claim)
+{
+    int r = tg_fence_unit(d, NULL);
+
+    return r < 0 || d->out->n_writes > 0 ? r : tg_write_clear(d, claim);
+}
+
 static int decide_allocated(struct tg_deciding *d, const struct tg_resource_claim *claim)
 {
     const char *node = tg_claim_node(claim), *why = "out of memory";
@@ -88,7 +97,7 @@ static int decide_allocated(struct tg_deciding *d, const struct tg_resource_clai
         d->out->reason = "RolledBack";
         d->out->text = tg_arena_printf(d->arena, "The allocation is taken back: %s.", why);
         d->out->warning = true;
-        return tg_write_clear(d, claim);
+        return take_back(d, claim);
     case TG_PLAN_STALLS:
         d->out->stalled = true;
         d->out->warning = true;

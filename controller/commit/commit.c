@@ -17,7 +17,12 @@
 int tg_decide_out_of_memory(struct tg_deciding *d)
 {
     return tg_error_set(d->err, TG_RESOURCE_EXHAUSTED, "%s: the memory budget of a pass is used up",
-                        d->in->unit->key);
+                        d->in->unit == NULL ? "taking over" : d->in->unit->key);
+}
+
+const char *tg_deciding_epoch(const struct tg_deciding *d)
+{
+    return tg_arena_printf(d->arena, "%llu", (unsigned long long)d->in->epoch);
 }
 
 int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format,

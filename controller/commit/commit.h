@@ -23,6 +23,7 @@ enum tg_write_kind {
     TG_WRITE_CLAIM_ALLOCATE, /* metadata spliced (finalizer, epoch), then merge patch of /status
                                 with the version that returned */
     TG_WRITE_CLAIM_CLEAR,    /* merge patch of /status */
+    TG_WRITE_CLAIM_EPOCH,    /* metadata spliced (epoch) */
     TG_WRITE_POD,            /* JSON patch */
 };
 
@@ -31,9 +32,9 @@ struct tg_write {
     const char *namespace_, *name, *uid;
     const char *resource_version; /* on which it was decided */
     /* The request body. TG_WRITE_CLAIM_ALLOCATE: the JSON of `status` alone, since the version is
-     * known only after the metadata was written. */
+     * known only after the metadata was written. TG_WRITE_CLAIM_EPOCH: "". */
     const char *body;
-    const char *epoch;  /* TG_WRITE_CLAIM_ALLOCATE: what the annotation says, decimal */
+    const char *epoch;  /* TG_WRITE_CLAIM_ALLOCATE and _EPOCH: what the annotation says, decimal */
     bool metadata_done; /* TG_WRITE_CLAIM_ALLOCATE: finalizer and epoch stand already */
 };
 
@@ -99,6 +100,16 @@ int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *p
  * to decision->writes. no_place may be NULL. */
 int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place,
                    struct tg_arena *arena, struct tg_decision *decision, struct tg_error *err);
+
+/* Taking over (design 5.2, fencing): the writes that make invalid whatever a predecessor may still
+ * send. The epoch is written to each unallocated claim that carries one, each gated pod of a plan,
+ * and each Gang whose plan is open, unless it says input->epoch already; input->unit and
+ * input->plan are not read. Claims of classes of another instance, and objects that cannot be read
+ * (nobody knows a version of them), are left out. No write is left when all are fenced.
+ * *ret_highest: the highest epoch that any of our records says, 0 if there is none; values of 2^53
+ * and above are nobody's honest count and ignored. Errors: only exhaustion of the arena. */
+int tg_commit_fence(const struct tg_commit_input *input, struct tg_arena *arena,
+                    struct tg_decision *ret, uint64_t *ret_highest, struct tg_error *err);
 
 /* The plan in the commit record: Gang.status.plan or the pod's annotation. NULL: none.
  * *ret_unreadable: there is one, but it cannot be replayed. */

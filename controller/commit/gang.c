@@ -113,8 +113,11 @@ static bool past_the_gate(const struct tg_unit *unit, const struct progress *p)
 
 static int roll_back(struct tg_deciding *d)
 {
-    int r = tg_write_clear_marked(d);
+    int r = tg_fence_unit(d, d->in->plan);
 
+    if (r < 0 || d->out->n_writes > 0)
+        return r;
+    r = tg_write_clear_marked(d);
     if (r < 0 || d->out->n_writes > 0)
         return r;
     return tg_write_gang_status(
@@ -387,22 +390,32 @@ static int explain_gathering(struct tg_deciding *d, size_t wanted)
                           d->out->n_chosen, wanted);
 }
 
+static bool is_stray(const struct tg_deciding *d, const struct tg_resource_claim *claim)
+{
+    struct tg_plan_marker marker;
+
+    return tg_claim_marker(claim, d->arena, &marker) && tg_claim_before_gate(d->in->view, claim);
+}
+
 /* Allocations that carry the marker of a plan that this gang (object) does not have: the Gang was
- * deleted, or lost its plan. Taken back while the pod is still gated. */
+ * deleted, or lost its plan. Taken back while the pod is still gated, and fenced before. */
 static int clear_strays(struct tg_deciding *d)
 {
     const struct tg_unit *unit = d->in->unit;
+    bool fenced = false;
 
     for (size_t i = 0; i < unit->n_members; i++) {
         const struct tg_unit_member *member = &unit->members[i];
 
         for (size_t j = 0; j < member->n_claims && member->gated; j++) {
-            struct tg_plan_marker marker;
             int r;
 
-            if (!tg_claim_marker(member->claims[j], d->arena, &marker) ||
-                !tg_claim_before_gate(d->in->view, member->claims[j]))
+            if (!is_stray(d, member->claims[j]))
                 continue;
+            r = fenced ? 0 : tg_fence_unit(d, NULL);
+            if (r < 0 || (!fenced && d->out->n_writes > 0))
+                return r;
+            fenced = true;
             r = tg_write_clear(d, member->claims[j]);
             if (r < 0)
                 return r;

@@ -28,14 +28,48 @@ static int add(struct tg_deciding *d, enum tg_write_kind kind, struct tg_json_wr
                               .body = tg_arena_strndup(d->arena, tg_buf_str(buf), buf->len)});
 }
 
-static void begin(struct tg_deciding *d, struct tg_json_writer *w, struct tg_buf *buf)
+static void begin_on(const struct tg_gang *gang, struct tg_json_writer *w, struct tg_buf *buf)
 {
     tg_json_writer_init(w, buf);
     tg_jw_begin_object(w);
     tg_jw_key(w, "metadata");
     tg_jw_begin_object(w);
-    tg_jw_kv_string(w, "resourceVersion", d->in->unit->gang->metadata->resource_version);
-    tg_jw_kv_string(w, "uid", d->in->unit->gang->metadata->uid);
+    tg_jw_kv_string(w, "resourceVersion", gang->metadata->resource_version);
+    tg_jw_kv_string(w, "uid", gang->metadata->uid);
+}
+
+static void begin(struct tg_deciding *d, struct tg_json_writer *w, struct tg_buf *buf)
+{
+    begin_on(d->in->unit->gang, w, buf);
+}
+
+static void begin_status(struct tg_deciding *d, struct tg_json_writer *w)
+{
+    tg_jw_end_object(w);
+    tg_jw_key(w, "status");
+    tg_jw_begin_object(w);
+    tg_jw_kv_int(w, "epoch", (int64_t)d->in->epoch);
+}
+
+int tg_write_gang_epoch(struct tg_deciding *d, const struct tg_gang *gang)
+{
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(4096);
+    const struct tg_object_meta *meta = gang->metadata;
+    struct tg_json_writer w;
+
+    begin_on(gang, &w, &buf);
+    begin_status(d, &w);
+    tg_jw_end_object(&w);
+    tg_jw_end_object(&w);
+    if (tg_jw_finish(&w, NULL) < 0)
+        return tg_decide_out_of_memory(d);
+    return tg_decide_write(
+        d, &(struct tg_write){.kind = TG_WRITE_GANG_STATUS,
+                              .namespace_ = meta->namespace_,
+                              .name = meta->name,
+                              .uid = meta->uid,
+                              .resource_version = meta->resource_version,
+                              .body = tg_arena_strndup(d->arena, tg_buf_str(&buf), buf.len)});
 }
 
 /* The controller that all members have in common, or NULL. */
@@ -308,9 +342,7 @@ int tg_write_gang_status(struct tg_deciding *d, const struct tg_status_change *c
     if (all_shown(d, change, conditions))
         return 0;
     begin(d, &w, &buf);
-    tg_jw_end_object(&w);
-    tg_jw_key(&w, "status");
-    tg_jw_begin_object(&w);
+    begin_status(d, &w);
     tg_jw_kv_int(&w, "observedGeneration", d->in->unit->gang->metadata->generation.value);
     tg_jw_kv_string(&w, "phase", change->phase);
     if (change->text != NULL)

@@ -18,6 +18,8 @@ int tg_decide_gang(struct tg_deciding *d);
 int tg_decide_pod(struct tg_deciding *d);
 int tg_decide_claim(struct tg_deciding *d);
 
+/* The epoch of this leader, decimal; NULL: out of memory. */
+const char *tg_deciding_epoch(const struct tg_deciding *d);
 int tg_decide_out_of_memory(struct tg_deciding *d);
 /* Sets kind WAIT and the text (printf). */
 int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format,
@@ -78,9 +80,18 @@ int tg_write_clear_marked(struct tg_deciding *d);
  * (pod_patch.c). */
 int tg_write_release_pod(struct tg_deciding *d, const struct tg_pod *pod, const char *node,
                          bool drop_plan);
+/* The epoch of this leader on a pod: its resourceVersion moves on, and no earlier write fits it. */
+int tg_write_pod_epoch(struct tg_deciding *d, const struct tg_pod *pod);
 int tg_write_pod_plan(struct tg_deciding *d, const struct tg_pod *pod, const struct tg_plan *plan);
 
 /* --- gang objects (gang_write.c) --- */
+
+/* --- fencing (fence.c) --- */
+
+/* Before anything of the unit is cleared: the epoch of this leader on its gated pods, and on its
+ * claims that are not allocated. Adds nothing when all of them carry it. plan: NULL if it cannot be
+ * read. */
+int tg_fence_unit(struct tg_deciding *d, const struct tg_plan *plan);
 
 enum tg_plan_change { TG_PLAN_KEEP, TG_PLAN_SET, TG_PLAN_DROP };
 struct tg_status_change {
@@ -91,6 +102,8 @@ struct tg_status_change {
 };
 /* Adds the status write unless the object shows all of it already. */
 int tg_write_gang_status(struct tg_deciding *d, const struct tg_status_change *change);
+/* Nothing but the epoch, in the status of any Gang. */
+int tg_write_gang_epoch(struct tg_deciding *d, const struct tg_gang *gang);
 int tg_write_gang_create(struct tg_deciding *d);
 int tg_write_gang_finalizer(struct tg_deciding *d, bool present);
 int tg_write_gang_delete(struct tg_deciding *d);

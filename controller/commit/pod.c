@@ -6,7 +6,7 @@
 #include "api/tangram/plan_marker.h"
 #include "controller/commit/parts.h"
 
-/* Clears what carries the pod's marker, then removes the record. */
+/* Fences pod and claims, clears what carries the pod's marker, then removes the record. */
 static int roll_back(struct tg_deciding *d, const char *why)
 {
     const struct tg_pod *pod = d->in->unit->members[0].pod;
@@ -15,6 +15,9 @@ static int roll_back(struct tg_deciding *d, const char *why)
     d->out->reason = "RolledBack";
     d->out->text = tg_arena_printf(d->arena, "The plan was given up and is rolled back: %s.", why);
     d->out->warning = true;
+    r = tg_fence_unit(d, d->in->plan);
+    if (r < 0 || d->out->n_writes > 0)
+        return r;
     r = tg_write_clear_marked(d);
     if (r < 0 || d->out->n_writes > 0 ||
         tg_meta_annotation(pod->metadata, TG_ANNOTATION_PLAN) == NULL)

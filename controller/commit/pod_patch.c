@@ -127,20 +127,39 @@ int tg_write_release_pod(struct tg_deciding *d, const struct tg_pod *pod, const 
     return finish(d, pod, &patch, &buf);
 }
 
+static void annotate(struct tg_json_patch *patch, const struct tg_pod *pod, const char *key,
+                     const char *value)
+{
+    TG_AUTOBUF struct tg_buf quoted = TG_BUF_INIT(PATCH_MAX);
+
+    tg_json_quote(&quoted, value);
+    if (pod->metadata->annotations.n == 0)
+        tg_json_patch_add(patch, "{}", "metadata", "annotations", NULL);
+    tg_json_patch_add(patch, tg_buf_str(&quoted), "metadata", "annotations", key, NULL);
+}
+
+int tg_write_pod_epoch(struct tg_deciding *d, const struct tg_pod *pod)
+{
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(PATCH_MAX);
+    struct tg_json_patch patch;
+    const char *epoch = tg_deciding_epoch(d);
+
+    if (epoch == NULL)
+        return tg_decide_out_of_memory(d);
+    begin(pod, &patch, &buf);
+    annotate(&patch, pod, TG_ANNOTATION_EPOCH, epoch);
+    return finish(d, pod, &patch, &buf);
+}
+
 int tg_write_pod_plan(struct tg_deciding *d, const struct tg_pod *pod, const struct tg_plan *plan)
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(PATCH_MAX);
-    TG_AUTOBUF struct tg_buf value = TG_BUF_INIT(PATCH_MAX);
     struct tg_json_patch patch;
     char *text = tg_plan_encode(plan, d->arena);
 
     if (text == NULL)
         return tg_decide_out_of_memory(d);
     begin(pod, &patch, &buf);
-    tg_json_quote(&value, text);
-    if (pod->metadata->annotations.n == 0)
-        tg_json_patch_add(&patch, "{}", "metadata", "annotations", NULL);
-    tg_json_patch_add(&patch, tg_buf_str(&value), "metadata", "annotations", TG_ANNOTATION_PLAN,
-                      NULL);
+    annotate(&patch, pod, TG_ANNOTATION_PLAN, text);
     return finish(d, pod, &patch, &buf);
 }

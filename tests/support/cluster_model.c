@@ -299,11 +299,12 @@ static int write_claim_metadata(struct tg_cluster *cluster, const struct tg_writ
         if (!tg_streq(tg_json_string(list->items[i]), TG_FINALIZER_CLAIM))
             snprintf(text + strlen(text), sizeof(text) - strlen(text), "\"%s\",",
                      tg_json_string(list->items[i]));
-    tg_edit_set(
-        meta, "finalizers",
-        tg_edit_parse(tg_arena_printf(cluster->arena, "[%s\"" TG_FINALIZER_CLAIM "\"]", text),
-                      cluster->arena),
-        cluster->arena);
+    if (write->kind != TG_WRITE_CLAIM_EPOCH)
+        tg_edit_set(
+            meta, "finalizers",
+            tg_edit_parse(tg_arena_printf(cluster->arena, "[%s\"" TG_FINALIZER_CLAIM "\"]", text),
+                          cluster->arena),
+            cluster->arena);
     tg_edit_set(tg_edit_object(meta, "annotations", cluster->arena), TG_ANNOTATION_EPOCH,
                 tg_edit_new_string(write->epoch, cluster->arena), cluster->arena);
     return update(cluster, write, old, next, false, ret, err);
@@ -339,9 +340,20 @@ static int write_gang_delete(struct tg_cluster *cluster, const struct tg_write *
 
 static enum tg_view_kind kind_of(enum tg_write_kind kind)
 {
-    return kind == TG_WRITE_POD                                              ? TG_VIEW_POD
-           : kind == TG_WRITE_CLAIM_ALLOCATE || kind == TG_WRITE_CLAIM_CLEAR ? TG_VIEW_CLAIM
-                                                                             : TG_VIEW_GANG;
+    switch (kind) {
+    case TG_WRITE_POD:
+        return TG_VIEW_POD;
+    case TG_WRITE_CLAIM_ALLOCATE:
+    case TG_WRITE_CLAIM_CLEAR:
+    case TG_WRITE_CLAIM_EPOCH:
+        return TG_VIEW_CLAIM;
+    case TG_WRITE_GANG_CREATE:
+    case TG_WRITE_GANG_METADATA:
+    case TG_WRITE_GANG_STATUS:
+    case TG_WRITE_GANG_DELETE:
+        break;
+    }
+    return TG_VIEW_GANG;
 }
 
 int tg_cluster_write(struct tg_cluster *cluster, const struct tg_write *write,
@@ -356,7 +368,7 @@ int tg_cluster_write(struct tg_cluster *cluster, const struct tg_write *write,
         return write_gang_create(cluster, write, ret, err);
     if (old == NULL)
         return tg_error_set(err, TG_NOT_FOUND, "%s not found", write->name);
-    if (step == TG_CLUSTER_METADATA)
+    if (step == TG_CLUSTER_METADATA || write->kind == TG_WRITE_CLAIM_EPOCH)
         return write_claim_metadata(cluster, write, old, ret, err);
     switch (write->kind) {
     case TG_WRITE_GANG_METADATA:
@@ -370,6 +382,7 @@ int tg_cluster_write(struct tg_cluster *cluster, const struct tg_write *write,
         return write_json_patch(cluster, write, old, ret, err);
     case TG_WRITE_GANG_CREATE:
     case TG_WRITE_CLAIM_ALLOCATE:
+    case TG_WRITE_CLAIM_EPOCH:
         break;
     }
     return write_merge(cluster, write,

@@ -39,6 +39,7 @@ struct tg_kube_request {
     size_t body_len;
     int64_t timeout;
     bool repeated;
+    bool (*may_send)(void *data);
     tg_kube_done *done;
     void *data;
 };
@@ -260,6 +261,13 @@ static void on_answer(void *data, const struct tg_rest_response *response,
     done(done_data, &result);
 }
 
+static bool may_send(void *data)
+{
+    const struct tg_kube_request *request = data;
+
+    return request->may_send(request->data);
+}
+
 static void send(struct tg_kube_request *request)
 {
     const struct tg_rest_call call = {.method = request->method,
@@ -269,6 +277,7 @@ static void send(struct tg_kube_request *request)
                                       .body = request->body,
                                       .body_len = request->body_len,
                                       .timeout = request->timeout,
+                                      .may_send = request->may_send == NULL ? NULL : may_send,
                                       .done = on_answer,
                                       .data = request};
 
@@ -297,6 +306,7 @@ struct tg_kube_request *tg_kube_send(struct tg_kube_client *client, const struct
         request->body = memcpy(tg_xmalloc(call->body_len + 1), call->body, call->body_len);
     request->body_len = call->body_len;
     request->timeout = call->timeout;
+    request->may_send = call->may_send;
     request->done = call->done;
     request->data = call->data;
     request->next = client->requests;

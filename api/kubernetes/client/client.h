@@ -58,6 +58,9 @@ struct tg_kube_call {
     const void *body;
     size_t body_len;
     int64_t timeout; /* 0: 30 s */
+    /* Asked before the first byte goes out: false, and it is not sent (done tells
+     * TG_FAILED_PRECONDITION with http_status 0). As in tg_rest_call. NULL: always. */
+    bool (*may_send)(void *data);
     tg_kube_done *done;
     void *data;
 };

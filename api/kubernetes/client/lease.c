@@ -24,6 +24,7 @@
 enum { MAX_LEASE = 1 << 20, MAX_BODY = 16 << 10 };
 static const int64_t release_limit = 2 * TG_SECOND;
 static const int64_t shortest_pause = 10 * TG_MILLISECOND;
+static const int64_t longest_look = 500 * TG_MILLISECOND;
 
 enum step { STEP_NONE, STEP_READ, STEP_CREATE, STEP_ACQUIRE, STEP_RENEW, STEP_RELEASE };
 
@@ -50,6 +51,7 @@ struct tg_elector {
     uint64_t highest_epoch; /* seen or used */
     uint64_t asked_epoch;   /* of an acquisition under way */
     bool leading;
+    bool raise; /* a higher epoch is to be written, though we lead already */
     uint64_t epoch;
     int64_t renewed_at; /* when the last successful write was sent */
     bool releasing;
@@ -66,6 +68,14 @@ static int64_t now_of(const struct tg_elector *elector)
 static int64_t lost_at(const struct tg_elector *elector)
 {
     return elector->renewed_at + elector->config.duration / 3 * 2;
+}
+
+/* How often somebody who does not lead looks. */
+static int64_t look_every(const struct tg_elector *elector)
+{
+    int64_t sixth = elector->config.duration / 6;
+
+    return sixth < longest_look ? sixth : longest_look;
 }
 
 static bool is_ours(const struct tg_elector *elector)
@@ -250,17 +260,19 @@ static enum step next_step(const struct tg_elector *elector)
     if (elector->leading) {
         if (!record->known)
             return STEP_READ;
+        if (elector->raise)
+            return STEP_ACQUIRE;
         return now >= elector->renewed_at + elector->config.duration / 3 ? STEP_RENEW : STEP_NONE;
     }
     if (record->known && lease_is_free(elector))
         return STEP_ACQUIRE;
-    return now >= elector->read_at + elector->config.duration / 6 ? STEP_READ : STEP_NONE;
+    return now >= elector->read_at + look_every(elector) ? STEP_READ : STEP_NONE;
 }
 
 static void sleep_until_due(struct tg_elector *elector)
 {
     int64_t now = now_of(elector);
-    int64_t due = elector->read_at + elector->config.duration / 6;
+    int64_t due = elector->read_at + look_every(elector);
 
     if (elector->leading && elector->request != NULL) {
         due = lost_at(elector);
@@ -298,6 +310,7 @@ static void go_on(struct tg_elector *elector, bool may_send)
 static void lose(struct tg_elector *elector, const struct tg_error *why)
 {
     elector->leading = false;
+    elector->raise = false;
     elector->record.known = false;
     go_on(elector, true);
     if (elector->config.on_lost != NULL)
@@ -333,6 +346,7 @@ static void on_written(struct tg_elector *elector)
     elector->renewed_at = elector->sent_at;
     if (taken) {
         elector->leading = true;
+        elector->raise = false;
         elector->epoch = elector->asked_epoch;
     }
     go_on(elector, true);
@@ -368,7 +382,11 @@ static void on_refused(struct tg_elector *elector, const struct tg_error *error)
                      elector->config.namespace_, elector->config.name);
         lose(elector, &why);
     } else if (error->code == TG_NOT_FOUND && elector->step == STEP_READ && !elector->releasing) {
-        send(elector, STEP_CREATE);
+        /* Whoever held a lease that was deleted may not know it yet: it is waited out as well. */
+        if (elector->record.holder == NULL || lease_is_free(elector))
+            send(elector, STEP_CREATE);
+        else
+            go_on(elector, false);
     } else {
         /* Conflict: somebody wrote in between, which is read at once. A renewal that may have
          * happened too. Anything else waits. */
@@ -450,6 +468,16 @@ void tg_elector_release(struct tg_elector *elector, void (*done)(void *data), vo
 bool tg_elector_leading(const struct tg_elector *elector)
 {
     return elector->leading && now_of(elector) < lost_at(elector);
+}
+
+void tg_elector_raise(struct tg_elector *elector, uint64_t seen)
+{
+    if (!elector->leading || seen < elector->epoch || seen >= UINT64_MAX / 2)
+        return;
+    if (seen > elector->highest_epoch)
+        elector->highest_epoch = seen;
+    elector->raise = true;
+    go_on(elector, true);
 }
 
 uint64_t tg_elector_epoch(const struct tg_elector *elector)

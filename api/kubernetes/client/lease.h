@@ -15,8 +15,11 @@ struct tg_elector;
 struct tg_elector_config {
     const char *namespace_, *name, *identity;
     const char *epoch_annotation; /* "tangram.dev/epoch" */
-    int64_t duration; /* lease; renewed every third, given up when not renewed for two thirds */
-    void (*on_leading)(void *data, uint64_t epoch);
+    /* Of the lease; renewed every third, given up when not renewed for two thirds. A standby reads
+     * the lease every sixth, but not less often than twice a second: it can count the end of a
+     * lease only from when it has seen the renewal. */
+    int64_t duration;
+    void (*on_leading)(void *data, uint64_t epoch); /* and again after tg_elector_raise */
     /* Not leading any more; the program may stop, or go on as a standby (the elector goes on by
      * itself). */
     void (*on_lost)(void *data, const struct tg_error *why);
@@ -33,6 +36,10 @@ void tg_elector_free(struct tg_elector *elector);
 void tg_elector_release(struct tg_elector *elector, void (*done)(void *data), void *data);
 /* By the clock, even before on_lost is called. */
 bool tg_elector_leading(const struct tg_elector *elector);
+/* A leader has seen this epoch on an object, which is not below its own (the Lease was deleted and
+ * with it the count): writes a higher one than both into the Lease and calls on_leading again.
+ * Until then tg_elector_epoch says the old one. Values of half the range and above are ignored. */
+void tg_elector_raise(struct tg_elector *elector, uint64_t seen);
 /* Of the last acquisition, 0 before the first. */
 uint64_t tg_elector_epoch(const struct tg_elector *elector);
 /* Monotonic time (ns) until which nobody else can hold the lease: time of the last renewal request

@@ -63,6 +63,11 @@ struct tg_rest_call {
     /* Streams: called for each piece of the body of a 2xx answer; returns 0, or -1 to stop the
      * request (done tells TG_CANCELLED). Bodies of other answers go to done. */
     int (*on_data)(void *data, const char *bytes, size_t n);
+    /* Asked when the connection stands, before the first byte of the request goes out (again, if
+     * curl sends it again on another connection): false, and it is not sent (done tells
+     * TG_FAILED_PRECONDITION with status 0). Much time may have passed since tg_rest_send: the
+     * program may have been stopped. Must not call into this tg_rest. NULL: always. */
+    bool (*may_send)(void *data);
     /* Always called exactly once, from the loop, never from inside tg_rest_send. err->code is TG_OK
      * when an HTTP answer arrived completely (whatever its status); TG_CANCELLED after
      * tg_rest_cancel is NOT delivered (no call). */

@@ -71,6 +71,23 @@ static size_t on_header(char *line, size_t size, size_t n, void *data)
     return bytes;
 }
 
+static int on_connected(void *data, char *to, char *from, int to_port, int from_port)
+{
+    struct tg_rest_request *request = data;
+
+    (void)to;
+    (void)from;
+    (void)to_port;
+    (void)from_port;
+    if (request->state == REQUEST_ACTIVE && request->call.may_send(request->call.data))
+        return CURL_PREREQFUNC_OK;
+    if (request->state == REQUEST_ACTIVE)
+        tg_error_set(&request->error, TG_FAILED_PRECONDITION,
+                     "%s %s: not sent, since its time was over before it could be",
+                     tg_rest_method_name(request->call.method), request->call.path);
+    return CURL_PREREQFUNC_ABORT;
+}
+
 static size_t on_body(char *bytes, size_t size, size_t n, void *data)
 {
     struct tg_rest_request *request = data;
@@ -252,6 +269,10 @@ static CURLcode set_options(struct tg_rest_request *request, const char *url)
     SET(CURLOPT_HEADERDATA, request);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, request);
+    if (request->call.may_send != NULL) {
+        SET(CURLOPT_PREREQFUNCTION, on_connected);
+        SET(CURLOPT_PREREQDATA, request);
+    }
     if (rc == CURLE_OK)
         rc = set_method(easy, &request->call);
     if (rc == CURLE_OK)

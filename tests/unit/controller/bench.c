@@ -18,6 +18,8 @@
 #include "tests/unit/controller/invariants.h"
 
 #define ROUNDS 2000
+/* As a JSON pointer has it. */
+#define TG_ANNOTATION_EPOCH_ESCAPED "tangram.dev~1epoch"
 #define WALL (INT64_C(1767225600) * TG_SECOND)
 
 static struct bench *bench_of(struct tg_controller *controller)
@@ -37,6 +39,19 @@ bool tg_elector_leading(const struct tg_elector *elector)
 uint64_t tg_elector_epoch(const struct tg_elector *elector)
 {
     return ((const struct bench *)(const void *)elector)->epoch;
+}
+
+void tg_elector_raise(struct tg_elector *elector, uint64_t seen)
+{
+    ((struct bench *)(void *)elector)->epoch = seen + 1;
+}
+
+/* A list by quorum. */
+bool tg_controller_refreshed(struct tg_controller *controller, uint64_t epoch)
+{
+    (void)epoch;
+    tg_cluster_relist(bench_of(controller)->cluster);
+    return true;
 }
 
 bool tg_controller_synced(const struct tg_controller *controller)
@@ -188,6 +203,8 @@ static const char *describe(struct bench *bench, const struct tg_write *write,
                                tg_meta_has_finalizer(gang->metadata, TG_FINALIZER_PLAN) ? "+"
                                                                                         : "-");
     case TG_WRITE_GANG_STATUS:
+        if (strstr(write->body, "\"phase\"") == NULL)
+            return tg_arena_printf(bench->arena, "fence %s", after->name);
         return tg_arena_printf(bench->arena, "%s%s", gang->status->phase,
                                plan_change(before, after));
     case TG_WRITE_CLAIM_ALLOCATE:
@@ -196,14 +213,27 @@ static const char *describe(struct bench *bench, const struct tg_write *write,
             tg_claim_allocated((const void *)after->object) ? "allocate" : "metadata", after->name);
     case TG_WRITE_CLAIM_CLEAR:
         return tg_arena_printf(bench->arena, "clear %s", after->name);
+    case TG_WRITE_CLAIM_EPOCH:
+        return tg_arena_printf(bench->arena, "fence %s", after->name);
     case TG_WRITE_GANG_DELETE:
         return tg_arena_printf(bench->arena, "delete %s", after->name);
     case TG_WRITE_POD:
+        if (strstr(write->body, TG_ANNOTATION_EPOCH_ESCAPED) != NULL)
+            return tg_arena_printf(bench->arena, "fence %s", after->name);
         return tg_arena_printf(bench->arena, "%s%s%s",
                                has_gate(before) && !has_gate(after) ? "ungate " : "pod ",
                                after->name, plan_change(before, after));
     }
     return NULL;
+}
+
+static void note_taken_back(struct bench *bench, const struct tg_write *write,
+                            const struct tg_snapshot *claim)
+{
+    if (write != NULL && write->kind == TG_WRITE_CLAIM_CLEAR)
+        tg_map_set(bench->taken_back, claim->key, bench);
+    else if (tg_claim_allocated((const void *)claim->object))
+        tg_map_remove(bench->taken_back, claim->key);
 }
 
 static void on_change(void *data, const struct tg_write *write, const struct tg_snapshot *before,
@@ -216,11 +246,15 @@ static void on_change(void *data, const struct tg_write *write, const struct tg_
     if (bench->foreign_fault)
         return;
     if (after->kind == TG_VIEW_CLAIM)
+        note_taken_back(bench, write, after);
+    if (after->kind == TG_VIEW_CLAIM)
         invariants_claim(bench, write != NULL, before, after);
     if (write != NULL && after->kind == TG_VIEW_POD && has_gate(before) && !has_gate(after)) {
         bench->gate_removed = true;
         if (!bench->racing)
             invariants_gate(bench, after);
+        if (bench->arriving)
+            invariants_late_gate(bench, after);
     }
 }
 
@@ -244,6 +278,7 @@ struct bench *bench_new(void)
     bench->cluster = tg_cluster_new();
     bench->configuration = tg_configuration_new_default();
     bench->told = tg_map_new(free);
+    bench->taken_back = tg_map_new(NULL);
     bench->epoch = 7;
     tg_fake_clock_init(&bench->clock, WALL);
     bench->clock.monotonic_now = TG_SECOND;
@@ -261,9 +296,11 @@ void bench_free(struct bench *bench)
 {
     tg_map_free(bench->controller.units);
     tg_map_free(bench->told);
+    tg_map_free(bench->taken_back);
     tg_configuration_free(bench->configuration);
     tg_cluster_free(bench->cluster);
     TG_VEC_DONE(&bench->ops);
+    TG_VEC_DONE(&bench->late);
     TG_VEC_DONE(&bench->trace);
     tg_arena_free(bench->arena);
     free(bench);
@@ -293,7 +330,8 @@ static enum tg_view_kind kind_of(const struct tg_write *write)
 {
     if (write->kind == TG_WRITE_POD)
         return TG_VIEW_POD;
-    return write->kind == TG_WRITE_CLAIM_ALLOCATE || write->kind == TG_WRITE_CLAIM_CLEAR
+    return write->kind == TG_WRITE_CLAIM_ALLOCATE || write->kind == TG_WRITE_CLAIM_CLEAR ||
+                   write->kind == TG_WRITE_CLAIM_EPOCH
                ? TG_VIEW_CLAIM
                : TG_VIEW_GANG;
 }
@@ -341,13 +379,44 @@ void bench_step(struct bench *bench, size_t i, enum bench_fault fault)
     bench->ops.items[i].resource_version = version_of(bench, answer);
 }
 
-void bench_crash(struct bench *bench)
+/* Another process leads, which knows nothing. */
+static void begin_reign(struct bench *bench)
 {
     TG_VEC_CLEAR(&bench->ops);
     tg_map_clear(bench->controller.units);
     bench->controller.wake_at = 0;
+    bench->controller.takeover = (struct tg_takeover){0};
     bench->epoch++;
+}
+
+void bench_crash(struct bench *bench)
+{
+    begin_reign(bench);
     tg_cluster_relist(bench->cluster);
+}
+
+void bench_suspend(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->ops.n; i++)
+        *TG_VEC_PUSH(&bench->late) = bench->ops.items[i];
+    begin_reign(bench);
+}
+
+int bench_arrive(struct bench *bench, size_t i)
+{
+    struct bench_op op = bench->late.items[i];
+    bool metadata = op.write.kind == TG_WRITE_CLAIM_ALLOCATE && !op.metadata_done;
+    const struct tg_snapshot *answer = NULL;
+    struct tg_error err = TG_ERROR_INIT;
+    int r;
+
+    bench->late.items[i] = bench->late.items[--bench->late.n];
+    bench->arriving = true;
+    r = tg_cluster_write(bench->cluster, &op.write,
+                         metadata ? TG_CLUSTER_METADATA : TG_CLUSTER_WRITE, op.resource_version,
+                         &answer, &err);
+    bench->arriving = false;
+    return r;
 }
 
 static void wait_for(struct bench *bench, int64_t *patience)

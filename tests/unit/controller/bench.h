@@ -45,8 +45,11 @@ struct bench {
     bool foreign_fault;   /* the test itself broke I1 or I2: do not check */
     size_t ungated_early; /* first gates removed while the phase did not say Allocated */
     TG_VEC(struct bench_op) ops;
-    TG_VEC(const char *) trace; /* the controller's changes, in words */
-    struct tg_map *told;        /* unit key -> "Reason: text" of its last decision */
+    TG_VEC(struct bench_op) late; /* of suspended leaders: one request each, which left already */
+    TG_VEC(const char *) trace;   /* the controller's changes, in words */
+    bool arriving;                /* the change is that of a suspended leader */
+    struct tg_map *taken_back;    /* claims that the controller cleared last */
+    struct tg_map *told;          /* unit key -> "Reason: text" of its last decision */
 };
 
 struct bench *bench_new(void);
@@ -76,6 +79,12 @@ void bench_pass(struct bench *bench);
 void bench_step(struct bench *bench, size_t i, enum bench_fault fault);
 /* The process dies: what was on its way is gone, what it remembered too; a new one lists. */
 void bench_crash(struct bench *bench);
+/* The process is stopped beyond its lease: of each write the request that is under way stays so,
+ * and arrives whenever bench_arrive says; nothing follows it, since the process finds its lease
+ * over. Another one leads. */
+void bench_suspend(struct bench *bench);
+/* A request of a suspended leader reaches the server. Returns 0 or what the server answers. */
+int bench_arrive(struct bench *bench, size_t i);
 /* What the claim controller, the garbage collector and the scheduler do meanwhile. true: something
  * was changed. */
 bool bench_others(struct bench *bench);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -185,6 +186,28 @@ void invariants_gate(struct bench *bench, const struct tg_snapshot *snapshot)
         if (!bench->racing && other == pod && !pinned_to(pod, member->node))
             fail_msg("pod %s was released without being pinned to %s", pod->metadata->name,
                      member->node);
+    }
+}
+
+static bool same_gang(const char *a, const char *b)
+{
+    size_t n = (size_t)(strrchr(a, '-') == NULL ? 0 : strrchr(a, '-') - a + 1);
+
+    return strncmp(a, b, n) == 0 && strchr(b + n, '-') == NULL && (n > 0 || strcmp(a, b) == 0);
+}
+
+void invariants_late_gate(struct bench *bench, const struct tg_snapshot *pod)
+{
+    const struct tg_snapshot *s;
+
+    for (size_t i = 0; (s = tg_cluster_nth(bench->cluster, TG_VIEW_CLAIM, i)) != NULL; i++) {
+        const struct tg_owner_reference *owner = tg_meta_controller(s->object->metadata);
+
+        if (owner != NULL && same_gang(pod->name, owner->name) &&
+            tg_cluster_get(bench->cluster, TG_VIEW_POD, NS, owner->name) != NULL &&
+            tg_map_has(bench->taken_back, s->key))
+            bench_fail(bench, "I2: a late write released %s though claim %s was taken back",
+                       pod->name, s->name);
     }
 }
 

@@ -12,6 +12,9 @@ void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *
  * ours, on the member's node, per the plan, and reserved for the pods that use it. */
 /* bench->racing: in the cache. */
 void invariants_gate(struct bench *bench, const struct tg_snapshot *pod);
+/* I2 for a suspended leader, whose write was decided long ago: nothing of the pod's gang (the pods
+ * whose names differ in what follows the last "-") has been taken back meanwhile. */
+void invariants_late_gate(struct bench *bench, const struct tg_snapshot *pod);
 /* I3, for a cluster at rest: whoever is not bound holds nothing. */
 void invariants_rest(struct bench *bench);
 

@@ -178,7 +178,8 @@ static void a_gang_of_which_somebody_else_cleared_a_claim_is_planned_anew(void *
     tg_cluster_change(bench->cluster, TG_VIEW_CLAIM, NS, "g-1-0",
                       "{'status':{'allocation':null,'reservedFor':null}}");
     bench_settle(bench, MINUTE);
-    assert_course(bench, "Releasing; clear g-0-0; clear g-2-0; Waiting -plan; Committing +plan");
+    assert_course(bench, "Releasing; fence g-0; fence g-1; fence g-2; clear g-0-0; clear g-2-0; "
+                         "Waiting -plan; Committing +plan");
     assert_int_equal(bench_bound(bench), 3);
     bench_free(bench);
 }
@@ -194,7 +195,8 @@ static void a_plan_that_cannot_be_replayed_is_rolled_back(void **state)
     tg_cluster_change(bench->cluster, TG_VIEW_GANG, NS, "g", "{'status':{'plan':{'members':[]}}}");
     bench_settle(bench, MINUTE);
     assert_int_equal(bench_bound(bench), 3);
-    assert_course(bench, "Releasing; clear g-0-0; Waiting -plan");
+    assert_course(bench, "Releasing; fence g-0; fence g-1; fence g-2; clear g-0-0; fence g-0-0; "
+                         "Waiting -plan");
     bench_free(bench);
 }
 
@@ -212,7 +214,7 @@ static void a_pods_annotation_that_cannot_be_read_is_rolled_back(void **state)
                       "{'metadata':{'annotations':{'" TG_ANNOTATION_PLAN "':'what?'}}}");
     bench_settle(bench, MINUTE);
     assert_int_equal(bench_bound(bench), 1);
-    assert_course(bench, "clear p-0; pod p -plan; pod p +plan");
+    assert_course(bench, "fence p; clear p-0; fence p-0; pod p -plan; pod p +plan");
     bench_free(bench);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random storms: several gangs, pods and single claims on a fleet that is too small for all of
- * them; writes in any order, refused, lost or half done, the process killed, watches late, and
- * events of the table between any two of them. I1, I2 and I4 hold all the time; when the storm is
+ * them; writes in any order, refused, lost or half done, the process killed, or suspended while
+ * another one leads and its last writes arrive at any time, watches late, and events of the table
+ * between any two of them. I1, I2 and I4 hold all the time; when the storm is
  * over everything ends whole or with nothing (I3), and whoever can run has run. One seed is one
  * storm: the same in any order of the objects.
  */
@@ -243,6 +244,13 @@ static void step(struct storm *storm)
         bench_pass(bench);
 }
 
+/* What a suspended leader had sent reaches the server: now, out of order, or never. */
+static void arrive(struct storm *storm)
+{
+    if (storm->bench->late.n > 0)
+        bench_arrive(storm->bench, draw(storm, storm->bench->late.n));
+}
+
 static void act(struct storm *storm)
 {
     struct bench *bench = storm->bench;
@@ -256,8 +264,12 @@ static void act(struct storm *storm)
         tg_cluster_deliver_one(bench->cluster, (enum tg_view_kind)draw(storm, TG_VIEW_KINDS));
     else if (what < 82)
         bench_others(bench);
-    else if (what < 85)
+    else if (what < 83)
         bench_crash(bench);
+    else if (what < 85)
+        bench_suspend(bench);
+    else if (what < 87)
+        arrive(storm);
     else if (what < 92)
         tg_fake_clock_advance(&bench->clock, (int64_t)draw(storm, 60) * TG_SECOND);
     else

@@ -45,6 +45,9 @@ struct fixture {
     struct tg_controller *controller;
     struct tg_unit_state *state; /* of the unit "u" */
     const char *claims;          /* items of the list of claims */
+    const char *second_page;     /* items of its second page, or NULL */
+    unsigned refuse_lists;       /* so many lists are refused */
+    char lists[2048];            /* what was listed, one a line */
     bool no_taint_rules;         /* the server does not know the kind */
     bool hold_leases;            /* renewals wait for the test as well */
     struct test_connection *claim_watch;
@@ -88,18 +91,28 @@ static inline void fixture_lease(struct test_connection *connection, bool held)
                       "\"renewTime\":\"t0\",\"leaseDurationSeconds\":15}}");
 }
 
-static inline void fixture_list(const struct fixture *f, struct test_connection *connection,
+static inline void fixture_list(struct fixture *f, struct test_connection *connection,
                                 const char *path)
 {
     struct tg_buf list = TG_BUF_INIT(1 << 20);
     bool claims = strstr(path, "/resourceclaims?") != NULL;
+    bool second = strstr(path, "continue=") != NULL;
+    const char *items = !claims ? NULL : second ? f->second_page : f->claims;
+    size_t n = strlen(f->lists);
 
+    snprintf(f->lists + n, sizeof(f->lists) - n, "%s\n", path);
+    if (f->refuse_lists > 0) {
+        f->refuse_lists--;
+        test_reply(connection, 500, "", STATUS(500, "InternalError"));
+        return;
+    }
     if (f->no_taint_rules && strstr(path, "/devicetaintrules?") != NULL) {
         test_reply(connection, 404, "", "404 page not found\n");
         return;
     }
-    tg_buf_printf(&list, "{\"metadata\":{\"resourceVersion\":\"1000\"},\"items\":[%s]}",
-                  claims && f->claims != NULL ? f->claims : "");
+    tg_buf_printf(&list, "{\"metadata\":{\"resourceVersion\":\"1000\"%s},\"items\":[%s]}",
+                  claims && !second && f->second_page != NULL ? ",\"continue\":\"a b\"" : "",
+                  tg_or(items, ""));
     test_reply(connection, 200, "", tg_buf_str(&list));
     tg_buf_done(&list);
 }

@@ -101,6 +101,7 @@ static void every_write_has_the_store_of_its_kind(void **state)
         {TG_WRITE_GANG_DELETE, "Gang"},
         {TG_WRITE_CLAIM_ALLOCATE, "ResourceClaim"},
         {TG_WRITE_CLAIM_CLEAR, "ResourceClaim"},
+        {TG_WRITE_CLAIM_EPOCH, "ResourceClaim"},
         {TG_WRITE_POD, "Pod"},
     };
     struct fixture *f = *state;

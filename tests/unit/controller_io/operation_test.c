@@ -385,6 +385,49 @@ static void a_lost_write_is_not_sent_again_while_the_lease_is_short(void **state
     assert_false(f->state->failed);
 }
 
+static void an_epoch_is_spliced_into_the_metadata_and_nothing_follows(void **state)
+{
+    struct fixture *f = *state;
+    struct tg_write write = allocate;
+
+    fixture_start(f, "");
+    write.kind = TG_WRITE_CLAIM_EPOCH;
+    write.body = "";
+    execute(f, &write);
+    reply_protobuf(fixture_expect(f, "GET", ONE), "4711");
+    struct test_connection *put = fixture_expect(f, "PUT", ONE);
+    assert_true(sent(f, "tangram.dev/epoch"));
+    assert_false(sent(f, "delete-protection"));
+    test_reply(put, 200, "", OBJECT("c", "4800"));
+    fixture_returned(f);
+    assert_false(f->state->failed);
+    assert_int_equal(stored_version(f, TG_VIEW_CLAIM, "c"), 4800);
+    fixture_settle(f);
+    assert_int_equal(f->n, 0);
+}
+
+/* As if SIGSTOP had come between queueing the write and sending it, and SIGCONT after its
+ * deadline. */
+static void
+a_write_that_was_queued_before_the_program_was_stopped_does_not_leave_after_its_deadline(
+    void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_start(f, "");
+    execute(f, &kinds[5].write);
+    assert_int_equal(f->controller->operations, 1);
+    fixture_freeze(f, 0);
+    fixture_run_for(f, TG_SECOND);
+    assert_int_equal(f->n, 0);
+    assert_int_equal(f->state->in_flight, 1);
+    /* Still leading after all: it goes then. */
+    fixture_freeze(f, tg_controller_write_timeout(f->controller) + TG_SECOND);
+    test_reply(fixture_expect(f, "PATCH", POD_PATH "c"), 200, "", OBJECT("c", "2000"));
+    fixture_returned(f);
+    assert_false(f->state->failed);
+}
+
 static void a_unit_may_be_gone_when_the_answer_comes(void **state)
 {
     struct fixture *f = *state;
@@ -417,6 +460,9 @@ int main(void)
         TEST(an_answer_that_cannot_be_read_ends_an_allocation_before_its_status),
         TEST(the_second_step_waits_when_the_lease_has_become_short),
         TEST(a_lost_write_is_not_sent_again_while_the_lease_is_short),
+        TEST(an_epoch_is_spliced_into_the_metadata_and_nothing_follows),
+        TEST(
+            a_write_that_was_queued_before_the_program_was_stopped_does_not_leave_after_its_deadline),
         TEST(a_unit_may_be_gone_when_the_answer_comes),
     };
     return cmocka_run_group_tests_name("operation", tests, NULL, NULL);

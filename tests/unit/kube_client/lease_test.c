@@ -373,6 +373,73 @@ static void an_epoch_that_is_none_does_not_set_ours_back(void **state)
     finish(&e);
 }
 
+static void a_higher_epoch_is_written_by_a_leader_that_has_seen_it_elsewhere(void **state)
+{
+    struct election e;
+
+    (void)state;
+    lead(&e);
+    tg_elector_raise(e.elector, 7); /* not above ours */
+    tg_elector_raise(e.elector, UINT64_MAX);
+    fixture_settle(&e.f);
+    assert_int_equal(e.f.n, 0);
+    tg_elector_raise(e.elector, 41);
+    assert_int_equal(tg_elector_epoch(e.elector), 8);
+    struct test_connection *write = fixture_expect(&e.f, "PATCH", ONE);
+    assert_true(body_has(&e, "\"tangram.dev/epoch\":\"42\""));
+    assert_true(body_has(&e, "\"leaseTransitions\":4"));
+    test_reply(write, 200, "", lease("12", "me", "t2", 15, "42"));
+    settle(&e, "leading:42 ");
+    assert_int_equal(tg_elector_epoch(e.elector), 42);
+    assert_true(tg_elector_leading(e.elector));
+    fixture_settle(&e.f);
+    assert_int_equal(e.f.n, 0);
+    finish(&e);
+}
+
+/* Its holder notices only at its next renewal. */
+static void
+a_lease_that_was_deleted_under_its_holder_is_waited_out_before_it_is_made_anew(void **state)
+{
+    struct election e;
+
+    (void)state;
+    start(&e);
+    test_reply(fixture_expect(&e.f, "GET", ONE), 200, "", lease("10", "you", "t0", 15, "7"));
+    fixture_settle(&e.f);
+    for (int i = 0; i < 14; i++) {
+        move(&e, TG_SECOND);
+        test_reply(fixture_expect(&e.f, "GET", ONE), 404, "", "{\"reason\":\"NotFound\"}");
+        fixture_settle(&e.f);
+        assert_int_equal(e.f.n, 0);
+    }
+    move(&e, TG_SECOND);
+    test_reply(fixture_expect(&e.f, "GET", ONE), 404, "", "{\"reason\":\"NotFound\"}");
+    test_reply(fixture_expect(&e.f, "POST", PATH), 201, "", lease("30", "me", "t6", 15, "8"));
+    assert_true(body_has(&e, "\"tangram.dev/epoch\":\"8\""));
+    settle(&e, "leading:8 ");
+    finish(&e);
+}
+
+/* What it sees late it takes late. */
+static void a_standby_looks_twice_a_second(void **state)
+{
+    struct election e;
+
+    (void)state;
+    start(&e);
+    for (int i = 0; i < 4; i++) {
+        test_reply(fixture_expect(&e.f, "GET", ONE), 200, "", lease("10", "you", "t0", 15, "7"));
+        fixture_settle(&e.f);
+        move(&e, TG_SECOND / 2 - 1);
+        fixture_settle(&e.f);
+        assert_int_equal(e.f.n, 0);
+        move(&e, 1);
+    }
+    fixture_expect(&e.f, "GET", ONE);
+    finish(&e);
+}
+
 static void the_elector_may_be_freed_when_it_loses(void **state)
 {
     struct election e;
@@ -471,6 +538,10 @@ int main(void)
         cmocka_unit_test(a_lease_taken_by_another_ends_leadership_at_once),
         cmocka_unit_test(a_deleted_lease_ends_leadership_and_is_made_again_with_a_higher_epoch),
         cmocka_unit_test(an_epoch_that_is_none_does_not_set_ours_back),
+        cmocka_unit_test(a_higher_epoch_is_written_by_a_leader_that_has_seen_it_elsewhere),
+        cmocka_unit_test(
+            a_lease_that_was_deleted_under_its_holder_is_waited_out_before_it_is_made_anew),
+        cmocka_unit_test(a_standby_looks_twice_a_second),
         cmocka_unit_test(the_elector_may_be_freed_when_it_loses),
         cmocka_unit_test(releasing_empties_the_holder_and_ends_leadership_at_once),
         cmocka_unit_test(releasing_after_a_conflict_reads_and_leaves_the_lease_of_another),

@@ -433,6 +433,46 @@ static void a_cancelled_request_is_never_told(void **state)
     assert_int_equal(f->requests, 2); /* the queued one was never sent */
 }
 
+static bool refuse(void *data)
+{
+    ((struct answer *)data)->pieces++;
+    return false;
+}
+
+static bool allow(void *data)
+{
+    ((struct answer *)data)->pieces++;
+    return true;
+}
+
+static void a_request_whose_time_is_over_when_it_could_be_sent_is_not(void **state)
+{
+    struct fixture *f = *state;
+    struct answer first = {0}, sent = {0}, refused = {0};
+    struct tg_rest_call c = call("/a", &refused), other = call("/a", &sent);
+
+    /* On a connection that stands already as on a new one. */
+    for (int i = 0; i < 2; i++) {
+        refused.calls = 0;
+        c.may_send = refuse;
+        tg_rest_send(f->rest, &c);
+        wait_for(f, &refused);
+        assert_int_equal(refused.err.code, TG_FAILED_PRECONDITION);
+        assert_int_equal(refused.status, 0);
+        assert_int_equal(refused.pieces, i + 1);
+        assert_int_equal(f->requests, i);
+        if (i == 0) {
+            get(f, "/a", &first);
+            wait_for(f, &first);
+        }
+    }
+    other.may_send = allow;
+    tg_rest_send(f->rest, &other);
+    wait_for(f, &sent);
+    assert_int_equal(sent.status, 200);
+    assert_int_equal(sent.pieces, 1);
+}
+
 static void a_request_past_its_deadline_fails(void **state)
 {
     struct fixture *f = *state;
@@ -635,6 +675,7 @@ int main(void)
         TEST(a_receiver_can_cancel_its_stream_and_is_not_called_again),
         TEST(a_silent_stream_fails_after_its_idle_time),
         TEST(a_cancelled_request_is_never_told),
+        TEST(a_request_whose_time_is_over_when_it_could_be_sent_is_not),
         TEST(a_request_past_its_deadline_fails),
         TEST(a_connection_on_which_nothing_arrives_is_given_up),
         TEST(a_slow_request_does_not_harm_the_others_while_data_flows),
