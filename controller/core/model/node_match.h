@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which nodes a slice, a device or a pod's affinity means. */
+#ifndef TG_CORE_MODEL_NODE_MATCH_H
+#define TG_CORE_MODEL_NODE_MATCH_H
+
+#include <stdbool.h>
+
+#include "api/kubernetes/objects/core.h"
+#include "api/kubernetes/objects/node_selector.h"
+
+/* core/v1 NodeSelector: terms are ORed, an empty term matches no node; of fields there is only
+ * metadata.name, a term with another one matches no node. What the API would refuse (an unknown
+ * operator) matches no node either; the built-in allocator gives up on all nodes then. */
+bool tg_node_selector_matches(const struct tg_node_selector *selector, const struct tg_node *node);
+/* resource.k8s.io: nodeName, else allNodes, else nodeSelector; none of them: no node. */
+bool tg_node_matches(const struct tg_node *node, const char *node_name, bool all_nodes,
+                     const struct tg_node_selector *selector);
+
+#endif
