@@ -25,6 +25,29 @@ static int compare_nodes(const void *a, const void *b, const void *context)
                   ((const struct tg_node *)b)->metadata->name);
 }
 
+static int compare_rules(const void *a, const void *b, const void *context)
+{
+    const struct tg_object_meta *ma = ((const struct tg_device_taint_rule *)a)->metadata;
+    const struct tg_object_meta *mb = ((const struct tg_device_taint_rule *)b)->metadata;
+
+    (void)context;
+    return tg_strcmp(ma == NULL ? NULL : ma->name, mb == NULL ? NULL : mb->name);
+}
+
+static int add_taint_rules(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                           struct tg_arena *arena, struct tg_error *err)
+{
+    int rc = tg_core_alloc(arena, input->n_taint_rules, sizeof(*fleet->taint_rules),
+                           &fleet->taint_rules, err);
+
+    for (size_t i = 0; rc == 0 && i < input->n_taint_rules; i++)
+        fleet->taint_rules[i] = input->taint_rules[i];
+    fleet->n_taint_rules = input->n_taint_rules;
+    return rc < 0 ? rc
+                  : tg_core_sort((const void **)fleet->taint_rules, fleet->n_taint_rules,
+                                 compare_rules, NULL, arena, err);
+}
+
 static int add_nodes(struct tg_fleet *fleet, const struct tg_fleet_input *input,
                      struct tg_arena *arena, struct tg_error *err)
 {
@@ -60,7 +83,9 @@ int tg_fleet_new(const struct tg_fleet_input *input, struct tg_arena *arena, str
     if (rc < 0)
         return rc;
     fleet->instance = input->instance;
-    rc = add_nodes(fleet, input, arena, err);
+    rc = add_taint_rules(fleet, input, arena, err);
+    if (rc == 0)
+        rc = add_nodes(fleet, input, arena, err);
     if (rc == 0)
         rc = tg_fleet_add_devices(fleet, input, arena, err);
     if (rc == 0)
@@ -189,18 +214,49 @@ enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const c
     return TG_DEVICE_OK;
 }
 
+const struct tg_fleet_holder *tg_fleet_find_holders(const struct tg_fleet *fleet,
+                                                    const char *driver, const char *pool,
+                                                    const char *device, size_t *ret_n)
+{
+    const struct key key = {.fleet = fleet, .driver = driver, .pool = pool, .name = device};
+    size_t first = search(fleet->n_holders, compare_holder_key, &key), end = first;
+
+    *ret_n = 0;
+    if (first == TG_NO_INDEX)
+        return NULL;
+    while (first > 0 && compare_holder_key(&key, first - 1) == 0)
+        first--;
+    while (end < fleet->n_holders && compare_holder_key(&key, end) == 0)
+        end++;
+    *ret_n = end - first;
+    return &fleet->holders[first];
+}
+
 const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *driver,
                                    const char *pool, const char *device)
 {
-    const struct key key = {.fleet = fleet, .driver = driver, .pool = pool, .name = device};
-    size_t index = tg_fleet_find_device(fleet, driver, pool, device);
+    size_t index = tg_fleet_find_device(fleet, driver, pool, device), n = 0;
+    const struct tg_fleet_holder *holders;
 
     /* Devices that nobody publishes have no row; what was assumed stands in the row alone. */
     if (index != TG_NO_INDEX)
         return fleet->devices[index].holder;
-    if (driver != NULL && pool != NULL && device != NULL)
-        index = search(fleet->n_holders, compare_holder_key, &key);
-    return index == TG_NO_INDEX ? NULL : fleet->holders[index].holder;
+    if (driver == NULL || pool == NULL || device == NULL)
+        return NULL;
+    holders = tg_fleet_find_holders(fleet, driver, pool, device, &n);
+    return n == 0 || holders[0].share != NULL ? NULL : holders[0].holder;
+}
+
+bool tg_fleet_is_held(const struct tg_fleet *fleet, const char *driver, const char *pool,
+                      const char *device)
+{
+    size_t n = 0;
+
+    if (tg_fleet_device_holder(fleet, driver, pool, device) != NULL)
+        return true;
+    if (device != NULL)
+        tg_fleet_find_holders(fleet, driver, pool, device, &n);
+    return n > 0;
 }
 
 const struct tg_device *tg_fleet_device(const struct tg_fleet *fleet, const char *driver,

@@ -19,6 +19,9 @@
 struct tg_fleet_busy {
     const char *driver, *pool, *device;
     const char *holder; /* "gang ns/name" or "claim ns/name", for explanations */
+    const char *share;  /* id of a share of the device, or NULL: the whole of it */
+    const struct tg_string_pair *consumed; /* what the share takes: capacity and quantity */
+    size_t n_consumed;
 };
 /* A pod that counts as placed on a node though it is not bound: of a plan, or pinned and un-gated.
  */

@@ -53,11 +53,15 @@ static int take_claim(struct tg_fleet *fleet, const struct tg_resource_claim *cl
         if (holder == NULL)
             return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                                 "the decision needs more memory than its budget");
-        fleet->holders[fleet->n_holders++] = (struct tg_fleet_holder){.driver = result->driver,
-                                                                      .pool = result->pool,
-                                                                      .device = result->device,
-                                                                      .holder = holder,
-                                                                      .allocated = true};
+        fleet->holders[fleet->n_holders++] =
+            (struct tg_fleet_holder){.driver = result->driver,
+                                     .pool = result->pool,
+                                     .device = result->device,
+                                     .holder = holder,
+                                     .allocated = true,
+                                     .share = result->share_id,
+                                     .consumed = result->consumed_capacity.items,
+                                     .n_consumed = result->consumed_capacity.n};
     }
     return 0;
 }
@@ -70,10 +74,14 @@ static void take_busy(struct tg_fleet *fleet, const struct tg_fleet_busy *busy)
         (struct tg_fleet_holder){.driver = busy->driver,
                                  .pool = busy->pool,
                                  .device = busy->device,
-                                 .holder = tg_or(busy->holder, "unknown")};
+                                 .holder = tg_or(busy->holder, "unknown"),
+                                 .share = busy->share,
+                                 .consumed = busy->consumed,
+                                 .n_consumed = busy->n_consumed};
 }
 
-/* Allocations come before plans: they are what the API server says. */
+/* The whole device before shares of it. Allocations come before plans: they are what the API server
+ * says. */
 static int compare_holders(const void *pa, const void *pb, const void *context)
 {
     const struct tg_fleet_holder *a = pa, *b = pb;
@@ -81,11 +89,22 @@ static int compare_holders(const void *pa, const void *pb, const void *context)
 
     (void)context;
     if (order == 0)
+        order = (int)(a->share != NULL) - (int)(b->share != NULL);
+    if (order == 0)
+        order = tg_strcmp(a->share, b->share);
+    if (order == 0)
         order = (int)b->allocated - (int)a->allocated;
     return order != 0 ? order : strcmp(a->holder, b->holder);
 }
 
-/* Sorts and keeps the first of each device. */
+/* A share that is planned and already allocated is one share. */
+static bool is_same_share(const struct tg_fleet_holder *a, const struct tg_fleet_holder *b)
+{
+    return tg_streq(a->share, b->share) &&
+           tg_fleet_compare_id(a->driver, a->pool, a->device, b->driver, b->pool, b->device) == 0;
+}
+
+/* Sorts and keeps the first of each device and share. */
 static int sort_holders(struct tg_fleet *fleet, struct tg_arena *arena, struct tg_error *err)
 {
     struct tg_fleet_holder *rows;
@@ -103,8 +122,7 @@ static int sort_holders(struct tg_fleet *fleet, struct tg_arena *arena, struct t
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const struct tg_fleet_holder *h = order[i];
 
-        if (kept > 0 && tg_fleet_compare_id(h->driver, h->pool, h->device, rows[kept - 1].driver,
-                                            rows[kept - 1].pool, rows[kept - 1].device) == 0)
+        if (kept > 0 && is_same_share(h, &rows[kept - 1]))
             continue;
         rows[kept++] = *h;
     }
@@ -126,7 +144,9 @@ int tg_fleet_add_holders(struct tg_fleet *fleet, const struct tg_fleet_input *in
         rc = sort_holders(fleet, arena, err);
     for (size_t i = 0; rc == 0 && i < fleet->n_holders; i++) {
         const struct tg_fleet_holder *h = &fleet->holders[i];
-        size_t device = tg_fleet_find_device(fleet, h->driver, h->pool, h->device);
+        size_t device = h->share != NULL
+                            ? TG_NO_INDEX
+                            : tg_fleet_find_device(fleet, h->driver, h->pool, h->device);
 
         if (device != TG_NO_INDEX)
             fleet->devices[device].holder = h->holder;

@@ -101,7 +101,9 @@ struct tg_view_device {
 
     struct tg_view_capacity *capacity; /* in the order of the object */
     size_t n_capacity;
-    const struct tg_view_consumes *consumes; /* by counter; empty without counters */
+    /* By counter; empty without counters. Those that the controller makes up for partitions on
+     * servers that keep none (node_partitions.h) are among them, whatever the gates. */
+    const struct tg_view_consumes *consumes;
     size_t n_consumes;
     bool wants_counters; /* consumesCounters is not empty (gate off: unusable, consumes is empty) */
     /* The counters that must all be >= 0 for it, its own or not: those of its pool, in release 34

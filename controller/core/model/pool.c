@@ -281,6 +281,9 @@ int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *in
     if (rc < 0)
         return rc;
     n = well_formed_slices(input, slices, &n_devices);
+    rc = tg_core_alloc(arena, n, sizeof(*fleet->pools), &fleet->pools, err);
+    if (rc < 0)
+        return rc;
     rc = tg_core_sort(slices, n, compare_slices, NULL, arena, err);
     if (rc == 0)
         rc = tg_core_alloc(arena, n_devices, sizeof(*out.rows), &out.rows, err);
@@ -290,14 +293,28 @@ int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *in
         size_t newest = same_generation((const void *const *)slices + i, n - i);
         const struct tg_resource_slice *first = slices[i];
 
+        struct tg_fleet_pool *pool = &fleet->pools[fleet->n_pools++];
+
+        *pool = (struct tg_fleet_pool){.driver = first->spec->driver,
+                                       .name = first->spec->pool->name,
+                                       .slices = (const void *)(slices + i)};
         rc = take_pool(fleet, (const void *const *)slices + i, newest, &out, arena, err);
         /* What is left of the pool is older. */
-        while (i < n && compare_pools(first, slices[i]) == 0)
-            i++;
+        for (; i < n && compare_pools(first, slices[i]) == 0; i++)
+            pool->n_slices++;
     }
     fleet->devices = out.rows;
     fleet->n_devices = out.n;
-    for (size_t i = 0; rc == 0 && i < out.n; i++)
-        rc = tg_taint_collect(&out.rows[i], input->taint_rules, input->n_taint_rules, arena, err);
-    return rc < 0 ? rc : link_nodes(fleet, arena, err);
+    for (size_t i = 0; rc == 0 && i < out.n; i++) {
+        const struct tg_taint_query query = {.driver = out.rows[i].driver,
+                                             .pool = out.rows[i].pool,
+                                             .device = out.rows[i].object,
+                                             .published = true};
+
+        rc =
+            tg_taint_collect(fleet, &query, arena, &out.rows[i].taints, &out.rows[i].n_taints, err);
+    }
+    if (rc == 0)
+        rc = link_nodes(fleet, arena, err);
+    return rc < 0 ? rc : tg_fleet_link_pools(fleet, arena, err);
 }

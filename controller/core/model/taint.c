@@ -44,68 +44,71 @@ bool tg_taint_tolerated(const struct tg_taint *taint, const struct tg_toleration
 }
 
 static bool rule_selects(const struct tg_device_taint_rule *rule,
-                         const struct tg_fleet_device *device)
+                         const struct tg_taint_query *query)
 {
     const struct tg_device_taint_selector *s =
         rule->spec == NULL ? NULL : rule->spec->device_selector;
 
-    if (s == NULL || rule->spec->taint == NULL || !tg_taint_blocks(rule->spec->taint))
+    if (s == NULL || rule->spec->taint == NULL)
         return false;
-    return (s->driver == NULL || strcmp(s->driver, device->driver) == 0) &&
-           (s->pool == NULL || strcmp(s->pool, device->pool) == 0) &&
-           (s->device == NULL || strcmp(s->device, device->name) == 0);
+    return (s->driver == NULL || tg_streq(s->driver, query->driver)) &&
+           (s->pool == NULL || tg_streq(s->pool, query->pool)) &&
+           (s->device == NULL || tg_streq(s->device, query->device->name));
 }
 
-static bool is_unhealthy(const struct tg_fleet_device *device)
+static bool is_unhealthy(const struct tg_taint_query *query)
 {
-    const struct tg_device_attribute *a =
-        tg_attribute_own(device->object, device->driver, "healthy");
+    const struct tg_device_attribute *a = tg_attribute_own(query->device, query->driver, "healthy");
 
     return a != NULL && a->bool_.set && !a->bool_.value;
 }
 
-/* With taints NULL it only counts. */
-static size_t gather(const struct tg_fleet_device *device,
-                     const struct tg_device_taint_rule *const *rules, size_t n_rules,
-                     const struct tg_taint **taints)
+struct gathering {
+    const struct tg_taint_query *query;
+    const struct tg_taint **taints; /* NULL: only counts */
+    size_t n;
+};
+
+static void take(struct gathering *g, const struct tg_taint *taint)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < device->object->taints.n; i++) {
-        const struct tg_taint *taint = &device->object->taints.items[i];
-
-        if (tg_taint_blocks(taint)) {
-            if (taints != NULL)
-                taints[n] = taint;
-            n++;
-        }
-    }
-    for (size_t i = 0; i < n_rules; i++) {
-        if (rule_selects(rules[i], device)) {
-            if (taints != NULL)
-                taints[n] = rules[i]->spec->taint;
-            n++;
-        }
-    }
-    if (is_unhealthy(device)) {
-        if (taints != NULL)
-            taints[n] = &unhealthy;
-        n++;
-    }
-    return n;
+    if (!g->query->any_effect && !tg_taint_blocks(taint))
+        return;
+    if (g->taints != NULL)
+        g->taints[g->n] = taint;
+    g->n++;
 }
 
-int tg_taint_collect(struct tg_fleet_device *device,
-                     const struct tg_device_taint_rule *const *rules, size_t n_rules,
-                     struct tg_arena *arena, struct tg_error *err)
+static size_t gather(const struct tg_fleet *fleet, const struct tg_taint_query *query,
+                     const struct tg_taint **taints)
 {
+    struct gathering g = {.query = query, .taints = taints};
+
+    for (size_t i = 0; query->published && i < query->device->taints.n; i++)
+        take(&g, &query->device->taints.items[i]);
+    for (size_t i = 0; query->published && i < fleet->n_taint_rules; i++) {
+        if (rule_selects(fleet->taint_rules[i], query))
+            take(&g, fleet->taint_rules[i]->spec->taint);
+    }
+    if (is_unhealthy(query))
+        take(&g, &unhealthy);
+    return g.n;
+}
+
+int tg_taint_collect(const struct tg_fleet *fleet, const struct tg_taint_query *query,
+                     struct tg_arena *arena, const struct tg_taint *const **ret, size_t *ret_n,
+                     struct tg_error *err)
+{
+    const struct tg_taint **taints = NULL;
     int rc = 0;
 
-    device->n_taints = gather(device, rules, n_rules, NULL);
-    if (device->n_taints == 0)
-        return 0;
-    rc = tg_core_alloc(arena, device->n_taints, sizeof(*device->taints), &device->taints, err);
-    if (rc == 0)
-        gather(device, rules, n_rules, device->taints);
-    return rc;
+    *ret = NULL;
+    *ret_n = gather(fleet, query, NULL);
+    if (*ret_n > 0)
+        rc = tg_core_alloc(arena, *ret_n, sizeof(struct tg_taint *), &taints, err);
+    if (rc < 0)
+        return rc;
+    if (taints != NULL)
+        gather(fleet, query, taints);
+    *ret = taints;
+    return 0;
 }

@@ -20,9 +20,17 @@ bool tg_taint_blocks(const struct tg_taint *taint);
  * resource.k8s.io DeviceToleration). */
 bool tg_taint_tolerated(const struct tg_taint *taint, const struct tg_toleration *tolerations,
                         size_t n);
-/* Gathers the blocking taints of a device: its own, those of rules, and bad health. */
-int tg_taint_collect(struct tg_fleet_device *device,
-                     const struct tg_device_taint_rule *const *rules, size_t n_rules,
-                     struct tg_arena *arena, struct tg_error *err);
+/* Whose taints, and which of them. */
+struct tg_taint_query {
+    const char *driver, *pool;
+    const struct tg_device *device;
+    bool published;  /* those of the device and of rules; else only bad health */
+    bool any_effect; /* those that only advise too */
+};
+/* The blocking taints of a device: its own, those of rules in order of their names, and bad health.
+ */
+int tg_taint_collect(const struct tg_fleet *fleet, const struct tg_taint_query *query,
+                     struct tg_arena *arena, const struct tg_taint *const **ret, size_t *ret_n,
+                     struct tg_error *err);
 
 #endif

@@ -42,9 +42,11 @@ static void admin_access_holds_nothing(void **state)
 static void an_allocation_is_named_before_a_plan_and_the_first_name_before_others(void **state)
 {
     static const struct tg_fleet_busy busy[] = {
-        {GPU_DRIVER, "n", "gpu-0", "gang ns/b"}, {GPU_DRIVER, "n", "gpu-0", "gang ns/a"},
-        {GPU_DRIVER, "n", "gpu-1", "aaa"},       {NULL, "n", "gpu-2", "nobody"},
-        {GPU_DRIVER, "n", "gpu-3", NULL},
+        {.driver = GPU_DRIVER, .pool = "n", .device = "gpu-0", .holder = "gang ns/b"},
+        {.driver = GPU_DRIVER, .pool = "n", .device = "gpu-0", .holder = "gang ns/a"},
+        {.driver = GPU_DRIVER, .pool = "n", .device = "gpu-1", .holder = "aaa"},
+        {.driver = NULL, .pool = "n", .device = "gpu-2", .holder = "nobody"},
+        {.driver = GPU_DRIVER, .pool = "n", .device = "gpu-3", .holder = NULL},
     };
     struct world w;
     struct tg_fleet *fleet;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Capacities of a device, and what live shares of it take. Private to the model. */
+#ifndef TG_CORE_MODEL_NODE_CAPACITY_H
+#define TG_CORE_MODEL_NODE_CAPACITY_H
+
+#include "controller/core/model/node_view.h"
+#include "controller/core/model/view.h"
+
+/* capacity and n_capacity of the row; barred if a quantity is none. holders: n of the device. Of a
+ * share whose amount is none, the whole value counts as used. */
+int tg_node_capacity_of(const struct tg_fleet_holder *holders, size_t n, struct tg_view_device *row,
+                        struct tg_arena *arena, struct tg_error *err);
+
+#endif
