@@ -13,28 +13,9 @@ static const struct tg_field attribute_fields[] = {
 };
 static const struct tg_type attribute_type = TG_TYPE(struct tg_device_attribute, attribute_fields);
 
-static const struct tg_field capacity_range_fields[] = {
-    TG_FIELD_TEXT(struct tg_capacity_range, min, "min"),
-    TG_FIELD_TEXT(struct tg_capacity_range, max, "max"),
-    TG_FIELD_TEXT(struct tg_capacity_range, step, "step"),
-};
-static const struct tg_type capacity_range_type =
-    TG_TYPE(struct tg_capacity_range, capacity_range_fields);
-
-static const struct tg_field capacity_policy_fields[] = {
-    TG_FIELD_TEXT(struct tg_capacity_policy, default_, "default"),
-    {.name = "validValues",
-     .kind = TG_FIELD_LIST,
-     .item = TG_FIELD_SCALAR_TEXT,
-     .offset = offsetof(struct tg_capacity_policy, valid_values)},
-    TG_FIELD_OBJ(struct tg_capacity_policy, valid_range, "validRange", &capacity_range_type),
-};
-static const struct tg_type capacity_policy_type =
-    TG_TYPE(struct tg_capacity_policy, capacity_policy_fields);
-
 static const struct tg_field capacity_fields[] = {
     TG_FIELD_TEXT(struct tg_device_capacity, value, "value"),
-    TG_FIELD_OBJ(struct tg_device_capacity, request_policy, "requestPolicy", &capacity_policy_type),
+    TG_FIELD_RAWJSON(struct tg_device_capacity, request_policy, "requestPolicy"),
 };
 static const struct tg_type capacity_type = TG_TYPE(struct tg_device_capacity, capacity_fields);
 
@@ -212,7 +193,7 @@ static const struct tg_field allocation_device_fields[] = {
     TG_FIELD_STR_LIST(struct tg_allocation_device, binding_failure_conditions,
                       "bindingFailureConditions"),
     TG_FIELD_STR(struct tg_allocation_device, share_id, "shareID"),
-    TG_FIELD_TEXT_MAP(struct tg_allocation_device, consumed_capacity, "consumedCapacity"),
+    TG_FIELD_RAWJSON(struct tg_allocation_device, consumed_capacity, "consumedCapacity"),
 };
 const struct tg_type tg_allocation_device_type =
     TG_TYPE(struct tg_allocation_device, allocation_device_fields);

@@ -29,18 +29,9 @@ struct tg_keyed_attribute {
     struct tg_device_attribute value;
 };
 
-/* CapacityRequestPolicy: quantities as text; at most one of valid_values and valid_range. */
-struct tg_capacity_range {
-    const char *min, *max, *step;
-};
-struct tg_capacity_policy {
-    const char *default_;
-    TG_LIST_OF(const char *) valid_values;
-    struct tg_capacity_range *valid_range;
-};
 struct tg_device_capacity {
-    const char *value; /* quantity */
-    struct tg_capacity_policy *request_policy;
+    const char *value;          /* quantity */
+    const char *request_policy; /* raw JSON */
 };
 struct tg_keyed_capacity {
     const char *key;
@@ -170,7 +161,7 @@ struct tg_allocation_device {
     TG_LIST_OF(const char *) binding_conditions;
     TG_LIST_OF(const char *) binding_failure_conditions;
     const char *share_id;
-    TG_LIST_OF(struct tg_string_pair) consumed_capacity; /* name -> quantity */
+    const char *consumed_capacity; /* raw JSON */
 };
 struct tg_allocation_devices {
     TG_LIST_OF(struct tg_allocation_device) results;

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "api/kubernetes/objects/capacity.h"
 #include "api/runtime/base/str.h"
 #include "controller/core/model/sort.h"
 #include "controller/core/model/view.h"
@@ -44,6 +45,9 @@ static int take_claim(struct tg_fleet *fleet, const struct tg_resource_claim *cl
 
     for (size_t i = 0; devices != NULL && i < devices->results.n; i++) {
         const struct tg_allocation_device *result = &devices->results.items[i];
+        struct tg_error cause = TG_ERROR_INIT;
+        struct tg_fleet_holder *row;
+        int rc = 0;
 
         if (!holds(result))
             continue;
@@ -53,15 +57,20 @@ static int take_claim(struct tg_fleet *fleet, const struct tg_resource_claim *cl
         if (holder == NULL)
             return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                                 "the decision needs more memory than its budget");
-        fleet->holders[fleet->n_holders++] =
-            (struct tg_fleet_holder){.driver = result->driver,
-                                     .pool = result->pool,
-                                     .device = result->device,
-                                     .holder = holder,
-                                     .allocated = true,
-                                     .share = result->share_id,
-                                     .consumed = result->consumed_capacity.items,
-                                     .n_consumed = result->consumed_capacity.n};
+        row = &fleet->holders[fleet->n_holders++];
+        *row = (struct tg_fleet_holder){.driver = result->driver,
+                                        .pool = result->pool,
+                                        .device = result->device,
+                                        .holder = holder,
+                                        .allocated = true,
+                                        .share = result->share_id};
+        /* A share of which nobody knows how much it takes counts as the whole device. */
+        rc = tg_capacity_amounts_read(result->consumed_capacity, arena, &row->consumed,
+                                      &row->n_consumed, &cause);
+        if (rc < 0)
+            row->share = NULL;
+        if (rc == -TG_RESOURCE_EXHAUSTED)
+            return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s", cause.message);
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/model/node_capacity.h"
 
+#include "api/kubernetes/objects/capacity.h"
 #include "api/runtime/base/str.h"
 #include "controller/core/model/sort.h"
 
@@ -33,12 +34,16 @@ static bool read_values(const struct tg_capacity_policy *policy, __int128 *value
     return true;
 }
 
-static int read_policy(const struct tg_capacity_policy *policy, struct tg_view_capacity *c,
-                       bool *ret_ok, struct tg_arena *arena, struct tg_error *err)
+static int read_policy(const char *text, struct tg_view_capacity *c, bool *ret_ok,
+                       struct tg_arena *arena, struct tg_error *err)
 {
+    struct tg_capacity_policy *policy;
     __int128 *values;
-    int rc = 0;
+    int rc = tg_capacity_policy_read(text, arena, &policy, err);
 
+    *ret_ok = rc == 0;
+    if (rc < 0)
+        return rc == -TG_RESOURCE_EXHAUSTED ? rc : 0;
     c->has_policy = true;
     *ret_ok = read(policy->default_, &c->default_, &c->has_default);
     if (*ret_ok && policy->valid_range != NULL)

@@ -386,6 +386,10 @@ static void capacity_has_its_policy_and_what_shares_take(void **state)
     assert_int_equal(d->shares, 2);
     assert_null(d->barred);
     assert_non_null(device_of(&view, "b")->barred);
+    /* What takes nobody knows how much takes all. */
+    holder(&w, "odd", RESULT("a", ",\"shareID\":\"4\",\"consumedCapacity\":[1]"));
+    view = view_of(&w, "n");
+    assert_true(device_of(&view, "a")->taken);
     world_done(&w);
 }
 
