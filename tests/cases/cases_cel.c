@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cases_cel [--profile NAME] PATH...: see README.md. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "api/runtime/base/buf.h"
 #include "api/runtime/base/cleanup.h"
-#include "api/runtime/base/file.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "controller/core/cel/program.h"
+#include "tests/cases/case_files.h"
 #include "tests/cases/cel_case.h"
-
-#define FILE_MAX_BYTES ((size_t)64 * 1024 * 1024)
 
 enum profile { BY_FORMAT, PLAIN, DRA };
 
@@ -342,53 +338,11 @@ static void run_case(struct options *o, const struct tg_json *c, bool selector)
         o->passed++;
 }
 
-static int run_file(struct options *o, const char *path)
+static void on_case(void *data, const char *path, const struct tg_json *root,
+                    const struct tg_json *c)
 {
-    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
-    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(FILE_MAX_BYTES);
-    const struct tg_json *cases;
-    struct tg_json *root = NULL;
-    struct tg_error err = TG_ERROR_INIT;
-    bool selector;
-
-    if (tg_file_read(path, &buf, &err) == 0)
-        case_hide_nul(buf.data, buf.len);
-    if (err.code != TG_OK || tg_json_parse(buf.data, buf.len, arena, &root, &err) < 0) {
-        fprintf(stderr, "%s: %s\n", path, err.message);
-        return 2;
-    }
-    cases = tg_json_get(root, "cases");
-    if (cases == NULL) {
-        fprintf(stderr, "%s: no cases\n", path);
-        return 2;
-    }
-    selector = tg_json_get(root, "format") != NULL;
-    for (size_t i = 0; i < cases->n; i++)
-        run_case(o, cases->items[i], selector);
-    return 0;
-}
-
-static int run_path(struct options *o, const char *path)
-{
-    struct dirent **names = NULL;
-    struct stat st;
-    int rc = 0, n;
-
-    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
-        return run_file(o, path);
-    n = scandir(path, &names, NULL, alphasort);
-    for (int i = 0; i < n; i++) {
-        char file[4096];
-        size_t length = strlen(names[i]->d_name);
-
-        snprintf(file, sizeof(file), "%s/%s", path, names[i]->d_name);
-        if (length > 5 && strcmp(names[i]->d_name + length - 5, ".json") == 0 &&
-            run_file(o, file) != 0)
-            rc = 2;
-        free(names[i]);
-    }
-    free(names);
-    return rc;
+    (void)path;
+    run_case(data, c, tg_json_get(root, "format") != NULL);
 }
 
 static int set_profile(struct options *o, const char *name)
@@ -410,6 +364,7 @@ static int set_profile(struct options *o, const char *name)
 int main(int argc, char **argv)
 {
     struct options o = {.profile = BY_FORMAT, .minor = 37};
+    const struct case_files files = {.prepare = case_hide_nul, .on_case = on_case, .data = &o};
     int rc = 0, i = 1;
 
     if (argc > 2 && strcmp(argv[1], "--profile") == 0) {
@@ -421,7 +376,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (; i < argc && rc == 0; i++)
-        rc = run_path(&o, argv[i]);
+        rc = case_files_run(&files, argv[i]);
     printf("%zu passed, %zu failed\n", o.passed, o.failed);
     return rc != 0 ? rc : o.failed > 0 ? 1 : 0;
 }

@@ -31,6 +31,33 @@ static const struct tg_field amounts_fields[] = {
 };
 static const struct tg_type amounts_type = TG_TYPE(struct amounts, amounts_fields);
 
+static const struct tg_field requests_fields[] = {
+    TG_FIELD_TEXT_MAP(struct amounts, items, "requests"),
+};
+static const struct tg_type requests_type = TG_TYPE(struct amounts, requests_fields);
+
+static int read_amounts(const struct tg_type *type, const char *text, struct tg_arena *arena,
+                        const struct tg_string_pair **ret, size_t *ret_n, struct tg_error *err)
+{
+    void *amounts = NULL;
+    int rc = tg_json_decode_new(type, text, strlen(text), arena, &amounts, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = ((struct amounts *)amounts)->items.items;
+    *ret_n = ((struct amounts *)amounts)->items.n;
+    return 0;
+}
+
+int tg_capacity_requests_read(const char *text, struct tg_arena *arena,
+                              const struct tg_string_pair **ret, size_t *ret_n,
+                              struct tg_error *err)
+{
+    *ret = NULL;
+    *ret_n = 0;
+    return text == NULL ? 0 : read_amounts(&requests_type, text, arena, ret, ret_n, err);
+}
+
 int tg_capacity_policy_read(const char *text, struct tg_arena *arena,
                             struct tg_capacity_policy **ret, struct tg_error *err)
 {
@@ -46,8 +73,6 @@ int tg_capacity_amounts_read(const char *text, struct tg_arena *arena,
                              const struct tg_string_pair **ret, size_t *ret_n, struct tg_error *err)
 {
     char *document = NULL;
-    void *amounts = NULL;
-    int rc = 0;
 
     *ret = NULL;
     *ret_n = 0;
@@ -56,10 +81,5 @@ int tg_capacity_amounts_read(const char *text, struct tg_arena *arena,
     document = tg_arena_printf(arena, "{\"items\":%s}", text);
     if (document == NULL)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory left to read capacities");
-    rc = tg_json_decode_new(&amounts_type, document, strlen(document), arena, &amounts, err);
-    if (rc < 0)
-        return rc;
-    *ret = ((struct amounts *)amounts)->items.items;
-    *ret_n = ((struct amounts *)amounts)->items.n;
-    return 0;
+    return read_amounts(&amounts_type, document, arena, ret, ret_n, err);
 }

@@ -27,4 +27,10 @@ int tg_capacity_amounts_read(const char *text, struct tg_arena *arena,
                              const struct tg_string_pair **ret, size_t *ret_n,
                              struct tg_error *err);
 
+/* The requests of CapacityRequirements, as `capacity` of a device request is one. Errors and NULL
+ * as above. */
+int tg_capacity_requests_read(const char *text, struct tg_arena *arena,
+                              const struct tg_string_pair **ret, size_t *ret_n,
+                              struct tg_error *err);
+
 #endif

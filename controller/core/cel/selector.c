@@ -57,9 +57,9 @@ int tg_selector_compile(const char *expression, struct tg_arena *arena, struct t
 int tg_selector_matches(const struct tg_selector *selector, const char *driver,
                         const struct tg_device *device, bool *ret, struct tg_error *err)
 {
-    TG_CEL_UNCLEARED _Alignas(max_align_t) char buffer[STACK_BYTES];
-    TG_CEL_UNCLEARED struct tg_cel_device view; /* written as a whole when the device is read */
+    _Alignas(max_align_t) char buffer[STACK_BYTES];
     struct tg_cel_scratch scratch;
+    struct tg_cel_device view;
     struct tg_cel_input input = {.device = &view};
     int rc;
 

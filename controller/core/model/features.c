@@ -30,6 +30,8 @@ struct tg_rules tg_rules_of_release(unsigned minor)
         rules.release = TG_RELEASE_OLDEST;
     if (minor > TG_RELEASE_NEWEST)
         rules.release = TG_RELEASE_NEWEST;
+    if (rules.release < 37)
+        rules.features |= TG_QUIRK_ALL_SKIPS_USED;
     for (size_t i = 0; i < TG_ARRAY_SIZE(gates); i++) {
         if (rules.release >= gates[i].since)
             rules.features |= gates[i].feature;

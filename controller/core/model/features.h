@@ -20,6 +20,9 @@ enum tg_feature {
     TG_FEATURE_CONSUMABLE_CAPACITY = 1U << 5,       /* DRAConsumableCapacity */
     TG_FEATURE_LIST_TYPE_ATTRIBUTES = 1U << 6,      /* DRAListTypeAttributes */
     TG_FEATURE_FRACTIONAL_CAPACITY_RANGE = 1U << 7, /* DRAFractionalCapacityRange */
+    /* No gate: before 1.37.0, All leaves out a shared device of which too little is left; later
+     * such a device makes the request fail (kubernetes#140769). */
+    TG_QUIRK_ALL_SKIPS_USED = 1U << 16,
 };
 
 /* Kubernetes 1.`minor` as the yardstick: where releases differ in what they do with the same gates.

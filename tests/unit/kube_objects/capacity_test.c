@@ -40,11 +40,31 @@ static void amounts_are_read(void **state)
     tg_arena_free(arena);
 }
 
+static void what_a_request_asks_for_is_read(void **state)
+{
+    struct tg_arena *arena = tg_arena_new(1 << 16);
+    const struct tg_string_pair *requests = NULL;
+    size_t n = 7;
+
+    (void)state;
+    assert_int_equal(tg_capacity_requests_read("{}", arena, &requests, &n, NULL), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(tg_capacity_requests_read("{\"requests\":{\"memory\":\"2Gi\"},\"later\":1}",
+                                               arena, &requests, &n, NULL),
+                     0);
+    assert_int_equal(n, 1);
+    assert_string_equal(requests[0].value, "2Gi");
+    assert_int_equal(tg_capacity_requests_read("{\"requests\":[]}", arena, &requests, &n, NULL),
+                     -TG_INVALID_ARGUMENT);
+    tg_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_policy_is_read),
         cmocka_unit_test(amounts_are_read),
+        cmocka_unit_test(what_a_request_asks_for_is_read),
     };
 
     return cmocka_run_group_tests_name("capacity", tests, NULL, NULL);

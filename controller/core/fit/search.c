@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/fit/search.h"
+
+#include "controller/core/fit/bound.h"
+#include "controller/core/fit/memo.h"
+#include "controller/core/fit/order.h"
+#include "controller/core/fit/prepare.h"
+#include "controller/core/model/sort.h"
+
+/* Failed branches before states are remembered, and before the bound is made exact everywhere. */
+#define FAILS_BEFORE_MEMO 16
+#define FAILS_BEFORE_MATCHING 32
+/* Requests times devices up to which the bound is cheap enough to be looked at before anything has
+ * failed. */
+#define CHEAP_BOUND ((size_t)1024)
+
+/* One decision on the way: which alternative of a request (choice NULL), or which device. */
+struct frame {
+    struct tg_fit_place place;
+    size_t next;         /* alternative, or place in the order, to be tried next */
+    size_t device;       /* that it holds, TG_NO_DEVICE: none */
+    size_t failed;       /* the device that failed last, TG_NO_DEVICE: none */
+    size_t failed_fresh; /* an orbit of which a device failed whose part was untouched */
+};
+
+enum mode {
+    FIRST_FIT, /* the built-in allocator's order, until something fails for the first time */
+    AS_GIVEN,  /* its order to the end: an error may lie on the way, and must be met */
+    CLEVER,    /* alike devices side by side, with bounds */
+};
+
+enum status { GOING, FOUND, FAILED, BROKEN /* problem or steps or memory */ };
+
+struct search {
+    struct tg_fit_table table;
+    struct tg_fit_state state;
+    struct tg_fit_order order;
+    struct tg_fit_bound bound;
+    struct tg_fit_memo memo;
+    enum mode mode;
+    struct frame *frames;
+    size_t n_frames;
+    size_t steps, max_steps, fails;
+    bool skips; /* AS_GIVEN: alike devices may be skipped */
+    struct tg_fit_answer *answer;
+    struct tg_error *err;
+    int rc;
+};
+
+static const struct tg_fit_request *request_at(const struct search *s,
+                                               const struct tg_fit_place *place)
+{
+    return &s->state.claims[place->claim].requests[place->request];
+}
+
+static bool is_all(const struct search *s, const struct tg_fit_choice *choice)
+{
+    return s->table.book->wants[choice->want].all;
+}
+
+/* The request after this one; false: there is none. */
+static bool next_request(const struct search *s, struct tg_fit_place *place)
+{
+    place->request++;
+    place->choice = NULL;
+    place->found = place->start = 0;
+    while (place->claim < s->state.n_claims &&
+           place->request >= s->state.claims[place->claim].n_requests) {
+        place->claim++;
+        place->request = 0;
+    }
+    return place->claim < s->state.n_claims;
+}
+
+static void push(struct search *s, const struct tg_fit_place *place)
+{
+    s->frames[s->n_frames++] = (struct frame){.place = *place,
+                                              .next = place->start,
+                                              .device = TG_NO_DEVICE,
+                                              .failed = TG_NO_DEVICE,
+                                              .failed_fresh = TG_NO_DEVICE};
+}
+
+static enum status pop(struct search *s)
+{
+    const struct frame *frame = &s->frames[--s->n_frames];
+
+    s->fails++;
+    if (s->mode == FIRST_FIT)
+        return FAILED;
+    if (s->fails > FAILS_BEFORE_MEMO)
+        s->rc = tg_fit_memo_add(&s->memo, &frame->place, s->err);
+    if (s->rc < 0)
+        return BROKEN;
+    return s->n_frames == 0 ? FAILED : GOING;
+}
+
+/* May there be a solution at that place? Only ever wrong by saying yes. */
+static bool promising(struct search *s, const struct tg_fit_place *place)
+{
+    bool known = false;
+
+    if (s->fails > FAILS_BEFORE_MEMO)
+        s->rc = tg_fit_memo_knows(&s->memo, place, &known, s->err);
+    if (known || s->rc < 0)
+        return false;
+    if (s->mode != CLEVER || (s->fails == 0 && s->bound.max_demands * s->order.n > CHEAP_BOUND))
+        return true;
+    s->bound.steps = 0;
+    known = tg_fit_bound_holds(&s->bound, place, s->fails > FAILS_BEFORE_MATCHING);
+    s->steps += s->bound.steps;
+    return known;
+}
+
+/* The next alternative that stays within the limit of results. */
+static enum status choose(struct search *s, struct frame *frame)
+{
+    const struct tg_fit_request *request = request_at(s, &frame->place);
+    size_t claim = frame->place.claim;
+    size_t rest =
+        tg_fit_least_results(&s->table, &s->state.claims[claim], frame->place.request + 1);
+
+    while (frame->next < request->n_choices) {
+        const struct tg_fit_choice *choice = &request->choices[frame->next++];
+        size_t need = tg_fit_choice_need(&s->table, choice);
+        struct tg_fit_place place = frame->place;
+
+        s->steps++;
+        if (need == 0 || need > TG_RESULTS_MAX ||
+            s->state.per_claim[claim] + need + rest > TG_RESULTS_MAX)
+            continue;
+        place.choice = choice;
+        if (!promising(s, &place)) {
+            if (s->rc < 0)
+                return BROKEN;
+            continue;
+        }
+        push(s, &place);
+        return GOING;
+    }
+    return pop(s);
+}
+
+static bool untouched(const struct search *s, size_t device)
+{
+    return s->order.taken[s->order.part[device]] == 0;
+}
+
+static void remember_failure(struct search *s, struct frame *frame, size_t device)
+{
+    frame->failed = device;
+    if (s->mode != FIRST_FIT && untouched(s, device))
+        frame->failed_fresh = s->order.orbit[device];
+}
+
+/* Is the device so much like one that failed here that it must fail as well? Alike ones of one part
+ * differ in nothing; those of two parts differ in nothing as long as both are untouched. */
+static bool is_hopeless(const struct search *s, const struct frame *frame, size_t device)
+{
+    size_t orbit, failed = frame->failed;
+
+    if (failed == TG_NO_DEVICE || s->mode == FIRST_FIT)
+        return false;
+    if (s->mode == AS_GIVEN && (!s->skips || s->table.view->devices[device].n_consumes > 0))
+        return false;
+    orbit = s->order.orbit[device];
+    if (s->order.orbit[failed] == orbit && s->order.part[failed] == s->order.part[device])
+        return s->state.shares[device] == 0 && s->state.shares[failed] == 0;
+    return frame->failed_fresh == orbit && untouched(s, device);
+}
+
+static enum status break_off(struct search *s)
+{
+    s->answer->outcome = TG_FIT_ERROR;
+    return BROKEN;
+}
+
+static enum status forbidden_in_all(struct search *s, const struct tg_fit_place *place,
+                                    size_t device)
+{
+    const struct tg_view_device *d = &s->table.view->devices[device];
+
+    tg_fit_fail(&s->answer->problem, s->table.arena, TG_FAULT_CONSTRAINT_ALL,
+                "request %s asks for all devices, but device %s/%s/%s cannot be added because a "
+                "claim constraint would not be satisfied",
+                place->choice->name, d->driver, d->pool_name, d->name);
+    return break_off(s);
+}
+
+static void give_back(struct search *s, struct frame *frame)
+{
+    if (s->mode != FIRST_FIT)
+        s->order.taken[s->order.part[frame->device]]--;
+    tg_fit_state_undo(&s->state);
+    remember_failure(s, frame, frame->device);
+    frame->device = TG_NO_DEVICE;
+}
+
+/* The device is taken: on to the next one, the next request, or the end. */
+static enum status go_on(struct search *s, struct frame *frame, size_t at)
+{
+    struct tg_fit_place place = frame->place;
+    size_t device = frame->device;
+    bool again = tg_fit_repeats(&s->table.view->rules) && tg_fit_shareable(s->table.view, device);
+
+    if (s->mode != FIRST_FIT)
+        s->order.taken[s->order.part[device]]++;
+    place.found++;
+    place.start = at + (again ? 0 : 1);
+    if (place.found == tg_fit_choice_need(&s->table, place.choice) && !next_request(s, &place))
+        return FOUND;
+    if (promising(s, &place)) {
+        push(s, &place);
+        return GOING;
+    }
+    give_back(s, frame);
+    return s->rc < 0 ? BROKEN : GOING;
+}
+
+static enum status pick_of_all(struct search *s, struct frame *frame)
+{
+    const struct tg_fit_place *place = &frame->place;
+    const struct tg_fit_all *all = &s->table.all[place->choice->want];
+    size_t device = all->devices[place->found];
+
+    /* All of them are needed: which one comes first makes no difference. */
+    if (frame->failed != TG_NO_DEVICE)
+        return pop(s);
+    s->steps++;
+    frame->failed = device;
+    if (tg_fit_state_given(&s->state, place->claim, place->choice, device) ||
+        tg_fit_table_cell(&s->table, place->choice->want, device) != TG_CELL_YES)
+        return GOING;
+    switch (tg_fit_state_take(&s->state, place->claim, place->choice, device)) {
+    case TG_TAKE_DONE:
+        frame->device = device;
+        return go_on(s, frame, 0);
+    case TG_TAKE_FORBIDDEN:
+        return forbidden_in_all(s, place, device);
+    case TG_TAKE_REFUSED:
+        break;
+    }
+    return GOING;
+}
+
+/* Too few devices are left for the rest of the request, whatever else is chosen? Only where no
+ * error can be met among them. */
+static bool runs_short(struct search *s, const struct frame *frame)
+{
+    const struct tg_fit_place *place = &frame->place;
+    size_t need = place->choice->count - place->found, n = 0;
+
+    if (s->mode != AS_GIVEN || tg_fit_repeats(&s->table.view->rules))
+        return false;
+    for (size_t i = frame->next; i < s->order.n && n < need; i++) {
+        enum tg_fit_cell cell =
+            tg_fit_table_cell(&s->table, place->choice->want, s->order.devices[i]);
+
+        if (cell == TG_CELL_ERROR)
+            return false;
+        n += cell == TG_CELL_YES;
+    }
+    return n < need;
+}
+
+/* The next device that can be had. */
+static enum status pick(struct search *s, struct frame *frame)
+{
+    const struct tg_fit_place *place = &frame->place;
+
+    while (!runs_short(s, frame) && frame->next < s->order.n) {
+        size_t at = frame->next++, device = s->order.devices[at];
+        enum tg_fit_cell cell;
+
+        s->steps++;
+        if (tg_fit_state_given(&s->state, place->claim, place->choice, device) ||
+            is_hopeless(s, frame, device))
+            continue;
+        cell = tg_fit_table_cell(&s->table, place->choice->want, device);
+        if (cell == TG_CELL_ERROR) {
+            tg_fit_table_explain(&s->table, place->choice->want, device, &s->answer->problem);
+            return break_off(s);
+        }
+        if (cell != TG_CELL_YES)
+            continue;
+        if (tg_fit_state_take(&s->state, place->claim, place->choice, device) == TG_TAKE_DONE) {
+            frame->device = device;
+            return go_on(s, frame, at);
+        }
+        remember_failure(s, frame, device);
+    }
+    return pop(s);
+}
+
+static enum status advance(struct search *s)
+{
+    struct frame *frame = &s->frames[s->n_frames - 1];
+
+    if (s->steps > s->max_steps) {
+        s->answer->outcome = TG_FIT_GAVE_UP;
+        return BROKEN;
+    }
+    if (frame->place.choice == NULL)
+        return choose(s, frame);
+    if (frame->device != TG_NO_DEVICE) {
+        give_back(s, frame);
+        /* A failure far below may show that nothing is left to be tried here. */
+        if (!promising(s, &frame->place))
+            return s->rc < 0 ? BROKEN : pop(s);
+    }
+    return is_all(s, frame->place.choice) ? pick_of_all(s, frame) : pick(s, frame);
+}
+
+/* One run from the start, in the mode that is set. */
+static enum status run(struct search *s)
+{
+    struct tg_fit_place place = {.claim = 0};
+    enum status status = GOING;
+
+    s->n_frames = 0;
+    s->fails = 0;
+    while (s->state.n_takes > 0)
+        tg_fit_state_undo(&s->state);
+    place.request = SIZE_MAX; /* one before the first */
+    if (!next_request(s, &place))
+        return FOUND;
+    if (s->mode == CLEVER && !tg_fit_bound_holds(&s->bound, &place, true))
+        return FAILED;
+    push(s, &place);
+    while (status == GOING)
+        status = advance(s);
+    return status;
+}
+
+/* Is there anything that must end the search with an error when it is met? Then the built-in
+ * allocator's order must be kept. *ret_skips: alike devices lead to the same errors. */
+static bool errors_lurk(struct search *s, bool *ret_skips)
+{
+    bool lurk = false;
+
+    *ret_skips = true;
+    for (size_t c = 0; c < s->state.n_claims; c++) {
+        const struct tg_fit_claim *claim = &s->state.claims[c];
+
+        for (size_t r = 0; r < claim->n_requests; r++) {
+            for (size_t k = 0; k < claim->requests[r].n_choices; k++) {
+                const struct tg_fit_choice *choice = &claim->requests[r].choices[k];
+
+                for (size_t i = 0; is_all(s, choice) && i < claim->n_constraints; i++)
+                    *ret_skips = *ret_skips && !choice->bound[i];
+                for (size_t d = 0; d < s->table.view->n_devices; d++)
+                    lurk = lurk || tg_fit_table_cell(&s->table, choice->want, d) == TG_CELL_ERROR;
+            }
+        }
+    }
+    return lurk || !*ret_skips;
+}
+
+static int begin_first_fit(struct search *s)
+{
+    size_t n = s->table.view->n_devices;
+    int rc = tg_core_alloc(s->table.arena, n, sizeof(size_t), &s->order.devices, s->err);
+
+    s->mode = FIRST_FIT;
+    s->order.n = n;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        s->order.devices[i] = i;
+    return rc;
+}
+
+static int begin_exhaustive(struct search *s)
+{
+    int rc = 0;
+
+    s->mode = errors_lurk(s, &s->skips) ? AS_GIVEN : CLEVER;
+    while (s->state.n_takes > 0)
+        tg_fit_state_undo(&s->state);
+    rc = tg_fit_order_init(&s->order, &s->state, s->mode == AS_GIVEN, s->err);
+    if (rc == 0)
+        rc = tg_fit_bound_init(&s->bound, &s->state, &s->order, s->err);
+    tg_fit_memo_init(&s->memo, &s->state);
+    return rc;
+}
+
+static bool has_invalid_pool(const struct tg_view *view)
+{
+    for (size_t i = 0; i < view->n_pools; i++) {
+        if (view->pools[i].state == TG_POOL_INVALID)
+            return true;
+    }
+    return false;
+}
+
+/* Takes of one request by the order of the view: they are few. */
+static void sort_takes(struct tg_fit_take *takes, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct tg_fit_take take = takes[i];
+        size_t k = i;
+
+        for (; k > 0 && takes[k - 1].claim == take.claim && takes[k - 1].choice == take.choice &&
+               takes[k - 1].device > take.device;
+             k--)
+            takes[k] = takes[k - 1];
+        takes[k] = take;
+    }
+}
+
+static void conclude(struct search *s, enum status status)
+{
+    struct tg_fit_answer *answer = s->answer;
+
+    answer->steps = s->steps;
+    if (status == FOUND) {
+        sort_takes(s->state.takes, s->state.n_takes);
+        answer->outcome = TG_FIT_ALLOCATED;
+        answer->takes = s->state.takes;
+        answer->n_takes = s->state.n_takes;
+    } else if (status == FAILED && has_invalid_pool(s->table.view)) {
+        answer->outcome = TG_FIT_ERROR;
+        tg_fit_fail(&answer->problem, s->table.arena, TG_FAULT_INVALID_POOLS,
+                    "invalid resource pools were encountered");
+    } else if (status == FAILED) {
+        answer->outcome = TG_FIT_UNALLOCATABLE;
+    }
+}
+
+int tg_fit_search(const struct tg_fit_book *book, const struct tg_view *view,
+                  const struct tg_fit_claim *claims, size_t n_claims, size_t max_steps,
+                  struct tg_arena *arena, struct tg_fit_answer *ret, struct tg_error *err)
+{
+    struct search s = {
+        .answer = ret, .err = err, .max_steps = max_steps == 0 ? TG_FIT_DEFAULT_STEPS : max_steps};
+    enum status status = FAILED;
+    size_t n_frames = 2;
+    int rc = tg_fit_table_init(&s.table, book, view, arena, err);
+
+    *ret = (struct tg_fit_answer){.outcome = TG_FIT_UNALLOCATABLE};
+    if (rc == 0)
+        rc = tg_fit_prepare(&s.table, claims, n_claims, &ret->problem, err);
+    if (rc < 0 || ret->problem.fault != TG_FAULT_NONE) {
+        ret->outcome = TG_FIT_ERROR;
+        return rc;
+    }
+    for (size_t i = 0; i < n_claims; i++)
+        n_frames += claims[i].n_requests + TG_RESULTS_MAX;
+    rc = tg_fit_state_init(&s.state, &s.table, claims, n_claims, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, n_frames, sizeof(*s.frames), &s.frames, err);
+    if (rc == 0)
+        rc = begin_first_fit(&s);
+    if (rc < 0)
+        return rc;
+    status = run(&s);
+    if (status == FAILED) {
+        rc = begin_exhaustive(&s);
+        if (rc < 0)
+            return rc;
+        status = run(&s);
+    }
+    if (s.rc == 0)
+        conclude(&s, status);
+    return s.rc;
+}
