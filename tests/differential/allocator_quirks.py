@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where releases of the built-in allocator are known to answer other than the rules say: names, reasons, and for each the smallest
+case that shows it. The comparison accepts a disagreement only if one of these can be its cause, and it asks every release for
+its answer to every such case, so an entry that no longer holds is found out."""
+
+NODE = {"metadata": {"name": "n1", "labels": {"zone": "z1", "rack": "r1"}}}
+
+
+def pool(name, devices, driver="d1", slices=1, generation=1, where=None, number=0):
+    return {"metadata": {"name": f"{driver}-{name}-{generation}-{number}"}, "spec": {
+        "driver": driver, "pool": {"name": name, "generation": generation, "resourceSliceCount": slices},
+        **(where or {"nodeName": "n1"}), "devices": devices}}
+
+
+def counters(name, sets, driver="d1", slices=2, where=None):
+    out = pool(name, [], driver, slices, where=where, number=9)
+    del out["spec"]["devices"]
+    out["spec"]["sharedCounters"] = [{"name": s, "counters": {"g": {"value": v}}} for s, v in sets.items()]
+    return out
+
+
+def device(name, counter=None, **more):
+    if counter is not None:
+        more["consumesCounters"] = [{"counterSet": "set", "counters": {"g": {"value": counter}}}]
+    return {"name": name, **more}
+
+
+def request(name, count=1, **more):
+    return {"name": name, "exactly": {"deviceClassName": "c3", "allocationMode": "ExactCount", "count": count, **more}}
+
+
+def every(name):
+    return {"name": name, "exactly": {"deviceClassName": "c3", "allocationMode": "All"}}
+
+
+def claim(requests, name="claim-0", **more):
+    return {"metadata": {"name": name}, "spec": {"devices": {"requests": requests, **more}}}
+
+
+def case(features, slices, claims, **allocated):
+    return {"features": features, "node": NODE, "deviceClasses": [{"metadata": {"name": "c3"}, "spec": {}}], "resourceSlices": slices,
+            "allocated": {"devices": [], "sharedDevices": [], "capacity": {}, **allocated}, "claims": claims}
+
+
+def k(value):
+    return {"attributes": {"k": {"int": value}}}
+
+
+def devices_of(of):
+    return [d for s in of["resourceSlices"] for d in s["spec"].get("devices", [])]
+
+
+def constraints_of(of, kind):
+    return [c for a in of["claims"] for c in a["spec"]["devices"].get("constraints", []) if kind in c]
+
+
+def uses_counters(of, notes):
+    return any(d.get("consumesCounters") for d in devices_of(of))
+
+
+def noted(note):
+    return lambda of, notes: note in notes
+
+
+TAINT = {"taints": [{"key": "t", "effect": "NoSchedule"}]}
+
+# name, why, releases, may it be the cause (of a case and the notes of the oracle), [(right, upstream)], the smallest case
+QUIRKS = [
+    ("a constraint over all devices",
+     "A device of a request for all devices that does not go with a constraint ends the call with an error, though another choice "
+     "for another request would do, or another alternative.",
+     ["1.35", "1.36", "1.37"], noted("constraint over all"), [("allocated", "error")],
+     case(["PrioritizedList"], [pool("p", [device("a", **k(1)), device("b", **k(2))])],
+          [claim([{"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": "c3", "allocationMode": "All"},
+                                                    {"name": "t", "deviceClassName": "c3", "allocationMode": "ExactCount", "count": 1}]}],
+                 constraints=[{"matchAttribute": "d1/k"}])])),
+    ("a selector that fails on a device",
+     "A selector that ends in a run-time error ends the call as soon as the search comes to such a device, whether or not it is needed.",
+     ["1.35", "1.36", "1.37"], noted("failing selector"), [("allocated", "error")],
+     case([], [pool("p", [device("a"), device("b", **k(1))])],
+          [claim([request("r", selectors=[{"cel": {"expression": 'device.attributes["d1"].k == 1'}}])])])),
+    ("after adminAccess",
+     "A device that a claim has with adminAccess counts as in use for the claims after it, not for those before it.",
+     ["1.35", "1.36", "1.37"], noted("after adminAccess"), [("allocated", "unallocatable"), ("allocated", "error")],
+     case(["AdminAccess"], [pool("p", [device("a")])],
+          [claim([request("r", adminAccess=True)]), claim([request("r")], "claim-1")])),
+    ("a device that is no longer shared",
+     "A device of which a share is still held, and which its driver has made exclusive since, is given away as a whole.",
+     ["1.35", "1.36", "1.37"], noted("exclusive with shares"), [("unallocatable", "allocated")],
+     case(["ConsumableCapacity"], [pool("p", [device("a")])], [claim([request("r")])],
+          sharedDevices=[{"device": "d1/p/a", "shareID": "00000000-0000-4000-8000-000000000001"}])),
+    ("distinct values within one request",
+     "distinctAttribute remembers one value a request, so of three devices the first and the third may be equal (kubernetes#140600).",
+     ["1.35", "1.36"], lambda of, notes: bool(constraints_of(of, "distinctAttribute")),
+     [("unallocatable", "allocated"), ("allocated", "unallocatable"), ("error", "allocated")],
+     case(["ConsumableCapacity"], [pool("p", [device("a", **k(1)), device("b", **k(2)), device("c", **k(1))])],
+          [claim([request("r", 3)], constraints=[{"distinctAttribute": "d1/k"}])])),
+    ("counters of a device that was refused",
+     "A device that is refused after its counters were found to be free (a taint, a constraint) keeps them for the rest of the "
+     "search (kubernetes#140436).",
+     ["1.35", "1.36"], uses_counters, [("allocated", "unallocatable"), ("allocated", "error")],
+     case(["PartitionableDevices", "DeviceTaints"],
+          [pool("p", [device("a", "2", **TAINT), device("b", "2")], slices=2), counters("p", {"set": "3"})], [claim([request("r")])])),
+    ("all devices as a later alternative",
+     "An alternative of a count that finds too few devices takes those that it found away from a later alternative of all devices.",
+     ["1.35"], lambda of, notes: any("firstAvailable" in r and any(a.get("allocationMode") == "All" for a in r["firstAvailable"][1:])
+                                     for a in of["claims"] for r in a["spec"]["devices"]["requests"]),
+     [("allocated", "unallocatable"), ("allocated", "error")],
+     case(["PrioritizedList"], [pool("p", [device("a")])],
+          [claim([{"name": "r", "firstAvailable": [
+              {"name": "s", "deviceClassName": "c3", "allocationMode": "ExactCount", "count": 2},
+              {"name": "t", "deviceClassName": "c3", "allocationMode": "All"}]}])])),
+    ("capacity that is switched off",
+     "Where nothing but stable features is on, the implementation for those does not look at requests for capacity, where the others "
+     "refuse them. The API server drops the field of such a request.",
+     ["1.35", "1.36", "1.37"], noted("capacity switched off"), [("error", "allocated"), ("error", "unallocatable")],
+     case([], [pool("p", [device("a")])], [claim([request("r", capacity={"requests": {"m": "1"}})])])),
+    ("a list that was narrowed",
+     "What lists have in common is not widened again when a device is given back, so a later choice finds nothing in common.",
+     ["1.36"], lambda of, notes: "ListTypeAttributes" in of["features"] and bool(constraints_of(of, "matchAttribute")),
+     [("allocated", "unallocatable"), ("allocated", "error")],
+     case(["ListTypeAttributes"],
+          [pool("p", [device("a", attributes={"l": {"ints": [1, 2]}}), device("b", attributes={"l": {"ints": [1]}}),
+                      device("c", attributes={"l": {"ints": [2]}}), device("d", attributes={"l": {"ints": [2]}})])],
+          [claim([request("r", 3)], constraints=[{"matchAttribute": "d1/l"}])])),
+    ("a share without capacity",
+     "Counters of a shared device are charged again for every share if no capacity of it is recorded.",
+     ["1.36"], lambda of, notes: uses_counters(of, notes) and bool(of["allocated"]["sharedDevices"]),
+     [("allocated", "unallocatable"), ("allocated", "error")],
+     case(["PartitionableDevices", "ConsumableCapacity"],
+          [pool("p", [device("a", "2", allowMultipleAllocations=True)], slices=2), counters("p", {"set": "3"})], [claim([request("r")])],
+          sharedDevices=[{"device": "d1/p/a", "shareID": "00000000-0000-4000-8000-000000000001"}])),
+    ("two drivers with one name of a pool",
+     "Counters are kept by the name of the pool alone (kubernetes#140434).",
+     ["1.35", "1.36"], lambda of, notes: uses_counters(of, notes) and len({s["spec"]["driver"] for s in of["resourceSlices"]}) > 1,
+     [("allocated", "unallocatable"), ("allocated", "error"), ("unallocatable", "allocated"), ("error", "allocated")],
+     case(["PartitionableDevices"],
+          [pool("p", [device("a", "1")], slices=2), counters("p", {"set": "1"}),
+           pool("p", [device("a", "3")], "d2", slices=2), counters("p", {"set": "3"}, "d2")], [claim([request("r", 2)])])),
+    ("counter sets for another node",
+     "A slice of counters counts for every node, so that an older generation may seem complete though a newer one is out. In 1.37 in "
+     "the implementation for the features that are stable.",
+     ["1.35", "1.36", "1.37"], lambda of, notes: any("sharedCounters" in s["spec"] for s in of["resourceSlices"]),
+     [("unallocatable", "allocated"), ("error", "allocated"), ("unallocatable", "error"), ("allocated", "error")],
+     case(["PartitionableDevices"],
+          [pool("p", [device("a", "1")], slices=2), counters("p", {"set": "1"}, where={"nodeName": "n2"}),
+           pool("p", [], slices=1, generation=2, where={"nodeName": "n2"})], [claim([request("r")])])),
+]
+
+
+def instances():
+    for number, (name, _, releases, _, _, of) in enumerate(QUIRKS):
+        yield releases, dict(of, name=f"quirk {number}: {name}")
+
+
+def cause(release, of, notes, right, upstream):
+    """The name of an entry that can be the cause, or None."""
+    for name, _, releases, may_be, pairs, _ in QUIRKS:
+        if release in releases and (right, upstream) in pairs and may_be(of, notes):
+            return name
+    return None
