@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brute force over the rules of device allocation: is there any way to give the claims of a small case what they ask for? Written
-from the rules, not from either implementation; tries every choice of alternatives and devices in the order in which they are
-preferred, so that the first that is found has the best alternatives."""
+from the rules, not from either implementation; tries every choice of alternatives, the preferred ones first, and for each every
+choice of devices."""
 
 import fractions
+import itertools
 
 from allocator_meaning import MEANING, Failure, entries, quantity
 
@@ -234,6 +235,8 @@ class Oracle:
             (f"{request['name']}/{a['name']}", a) for a in request["firstAvailable"]]
         if "firstAvailable" in request and "PrioritizedList" not in self.on:
             raise Error("firstAvailable")
+        if claim["spec"]["devices"].get("constraints") and any(ask.get("allocationMode") == "All" for _, ask in asks):
+            self.notes.add("constraint over all")
         out = []
         for name, ask in asks:
             if "capacity" in ask and "ConsumableCapacity" not in self.on:
@@ -253,7 +256,8 @@ class Oracle:
         return out
 
     def solve(self):
-        """(outcome, ranks of the alternatives taken): allocated, unallocatable or error."""
+        """(outcome, the best that can be had of each request with alternatives, the first request first): allocated, unallocatable
+        or error."""
         if "ConsumableCapacity" not in self.on and any(
                 "distinctAttribute" in c for claim in self.case["claims"] for c in claim["spec"]["devices"].get("constraints", [])):
             self.notes.add("distinctAttribute switched off")
@@ -267,26 +271,20 @@ class Oracle:
                               for r, alternatives in zip(claim["spec"]["devices"]["requests"], requests)]
         except Error:
             return "error", None
-        self.picks = []
-        self.ranks = []
-        if self.request(0):
-            return "allocated", self.ranks
+        for ranks in itertools.product(*(range(len(alternatives)) for *_, alternatives in self.plan)):
+            self.ranks, self.picks = ranks, []
+            if self.request(0):
+                return "allocated", [rank for rank, (_, chosen, _) in zip(ranks, self.plan) if chosen]
         return ("error" if any(p.invalid for p in self.pools) else "unallocatable"), None
 
     def request(self, at):
         if at == len(self.plan):
             return True
-        number, chosen, alternatives = self.plan[at]
-        for rank, (name, ask, devices, count, every) in enumerate(alternatives):
-            if every and not devices or self.taken(number) + count > MAX_RESULTS or len(devices) < count and self.minor > 35:
-                continue
-            if chosen:
-                self.ranks.append(rank)
-            if self.device(at, (number, at, name, ask, every), devices, count, 0):
-                return True
-            if chosen:
-                self.ranks.pop()
-        return False
+        number, _, alternatives = self.plan[at]
+        name, ask, devices, count, every = alternatives[self.ranks[at]]
+        if every and not devices or self.taken(number) + count > MAX_RESULTS or len(devices) < count and self.minor > 35:
+            return False
+        return self.device(at, (number, at, name, ask, every), devices, count, 0)
 
     def taken(self, number):
         return sum(pick[0] == number for pick, _ in self.picks)
@@ -371,11 +369,8 @@ class Oracle:
         return kind, {value}
 
     def constraints_hold(self):
-        (number, _, _, _, every), _ = self.picks[-1]
-        held = all(self.holds(number, c) for c in self.case["claims"][number]["spec"]["devices"].get("constraints", []))
-        if every and not held:
-            self.notes.add("constraint over all")
-        return held
+        number = self.picks[-1][0][0]
+        return all(self.holds(number, c) for c in self.case["claims"][number]["spec"]["devices"].get("constraints", []))
 
     def holds(self, number, constraint):
         names = constraint.get("requests", [])

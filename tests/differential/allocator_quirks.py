@@ -115,6 +115,11 @@ QUIRKS = [
      "refuse them. The API server drops the field of such a request.",
      ["1.35", "1.36", "1.37"], noted("capacity switched off"), [("error", "allocated"), ("error", "unallocatable")],
      case([], [pool("p", [device("a")])], [claim([request("r", capacity={"requests": {"m": "1"}})])])),
+    ("distinctAttribute that is switched off",
+     "The implementation for the features that are stable does not know distinctAttribute and refuses the claim. The API server drops "
+     "the field of such a claim.",
+     ["1.35", "1.36", "1.37"], noted("distinctAttribute switched off"), [("allocated", "error")],
+     case([], [pool("p", [device("a", **k(1))])], [claim([request("r")], constraints=[{"distinctAttribute": "d1/k"}])])),
     ("a list that was narrowed",
      "What lists have in common is not widened again when a device is given back, so a later choice finds nothing in common.",
      ["1.36"], lambda of, notes: "ListTypeAttributes" in of["features"] and bool(constraints_of(of, "matchAttribute")),
