@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where releases of the built-in allocator are known to answer other than the rules say: names, reasons, and for each the smallest
 case that shows it. The comparison accepts a disagreement only if one of these can be its cause, and it asks every release for
-its answer to every such case, so an entry that no longer holds is found out."""
+its answer to every such case, so an entry that no longer holds is found out. SHARED are those in which we follow the releases, since
+they are a matter of when a call ends with an error, or only ever refuse something."""
 
 NODE = {"metadata": {"name": "n1", "labels": {"zone": "z1", "rack": "r1"}}}
 
@@ -151,6 +152,10 @@ QUIRKS = [
           [pool("p", [device("a", "1")], slices=2), counters("p", {"set": "1"}, where={"nodeName": "n2"}),
            pool("p", [], slices=1, generation=2, where={"nodeName": "n2"})], [claim([request("r")])])),
 ]
+
+
+SHARED = ("a constraint over all devices", "a selector that fails on a device", "after adminAccess", "capacity that is switched off",
+          "distinctAttribute that is switched off")
 
 
 def instances():
