@@ -62,13 +62,15 @@ static void read_token(struct tg_kube_client *client)
     client->token = tg_buf_take(&text);
 }
 
-static const char *give_token(void *data)
+static int give_token(void *data, const char **ret, struct tg_error *err)
 {
     struct tg_kube_client *client = data;
 
+    (void)err;
     if (client->token_file != NULL)
         read_token(client);
-    return client->token;
+    *ret = client->token;
+    return 0;
 }
 
 bool tg_kube_client_renew_token(struct tg_kube_client *client)

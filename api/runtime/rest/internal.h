@@ -4,6 +4,8 @@
 #ifndef TG_RUNTIME_REST_INTERNAL_H
 #define TG_RUNTIME_REST_INTERNAL_H
 
+#include <sys/stat.h>
+
 #include <curl/curl.h>
 
 #include "api/runtime/base/buf.h"
@@ -16,6 +18,20 @@ enum request_state {
     REQUEST_CANCELLED, /* nobody wants to know; freed by the next pump */
 };
 
+/* What a connection proves and trusts, as it is now: PEM texts, NULL for none. */
+struct rest_pem {
+    char *text[3];
+    unsigned references;
+};
+
+/* Which content of a file was read. */
+struct rest_file_state {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+
 struct tg_rest_request {
     struct tg_rest *rest;
     struct tg_rest_request *next, *prev;
@@ -24,11 +40,13 @@ struct tg_rest_request {
     bool in_multi;
     CURL *easy;
     struct curl_slist *headers;
+    struct rest_pem *pem; /* curl does not copy it */
     char curl_error[CURL_ERROR_SIZE];
     struct tg_buf body;
     bool headers_complete;
     /* Until the answer (a stream: until its headers), then for streams the longest silence. */
     struct tg_timer deadline;
+    struct tg_timer overall; /* total_timeout */
     uint64_t progress; /* of the tg_rest when the deadline was armed */
     struct tg_error error;
 };
@@ -46,9 +64,12 @@ struct tg_rest {
     char *user_agent;
     bool plain; /* http, loopback only */
     struct tg_rest_tls tls;
+    char *proxy_url;
+    struct rest_pem *pem; /* NULL: to be read */
+    struct rest_file_state files[3];
     struct curl_slist
         *connect_to; /* the real address when tls.server_name replaces it in the URL */
-    const char *(*token)(void *data);
+    int (*token)(void *data, const char **ret, struct tg_error *err);
     void *token_data;
 
     CURLM *multi;
@@ -64,8 +85,14 @@ struct tg_rest {
     bool *freed;           /* set while done runs, so that it may free the tg_rest */
 };
 
-/* Makes the curl handle of a request; 0 or a negative code with request->error set. */
-int tg_rest_prepare(struct tg_rest_request *request);
+/* Makes the curl handle of a request; 0 or a negative code with request->error set. token: NULL for
+ * none. */
+int tg_rest_prepare(struct tg_rest_request *request, const char *token);
+/* Files that changed are read again; the caller gets a reference. A file that cannot be read any more
+ * (it is being replaced) leaves what was read before. TG_FAILED_PRECONDITION if nothing was. */
+int tg_rest_pem_get(struct tg_rest *rest, struct rest_pem **ret, struct tg_error *err);
+void tg_rest_pem_unref(struct rest_pem *pem); /* NULL is allowed */
+CURLcode tg_rest_pem_apply(const struct rest_pem *pem, CURL *easy);
 /* What curl's result means; fills request->error unless a callback did it already. */
 void tg_rest_set_result(struct tg_rest_request *request, CURLcode result);
 const char *tg_rest_method_name(enum tg_rest_method method);

@@ -22,6 +22,7 @@ static void finish(struct tg_rest_request *request)
 {
     request->state = REQUEST_FINISHED;
     tg_timer_stop(&request->deadline);
+    tg_timer_stop(&request->overall);
     tg_defer(request->rest->loop, &request->rest->pump);
 }
 
@@ -160,6 +161,7 @@ static void free_request(struct tg_rest_request *request)
     struct tg_rest *rest = request->rest;
 
     tg_timer_stop(&request->deadline);
+    tg_timer_stop(&request->overall);
     detach(request);
     if (request->prev != NULL)
         request->prev->next = request->next;
@@ -172,6 +174,7 @@ static void free_request(struct tg_rest_request *request)
     curl_easy_cleanup(request->easy);
     curl_slist_free_all(request->headers);
     tg_buf_done(&request->body);
+    tg_rest_pem_unref(request->pem);
     free((void *)(uintptr_t)request->call.path);
     free((void *)(uintptr_t)request->call.content_type);
     free((void *)(uintptr_t)request->call.accept);
@@ -198,14 +201,19 @@ static void drop_connections(struct tg_rest *rest)
 
 static void start(struct tg_rest_request *request)
 {
+    struct tg_rest *rest = request->rest;
+    const char *token = NULL;
     CURLMcode rc;
+    int known = rest->token == NULL ? 0 : rest->token(rest->token_data, &token, &request->error);
 
+    if (known == TG_REST_WAIT)
+        return;
     request->state = REQUEST_ACTIVE;
-    if (tg_rest_prepare(request) != 0) {
+    if (known < 0 || tg_rest_prepare(request, token) != 0) {
         finish(request);
         return;
     }
-    rc = curl_multi_add_handle(request->rest->multi, request->easy);
+    rc = curl_multi_add_handle(rest->multi, request->easy);
     if (rc != CURLM_OK) {
         tg_error_set(&request->error, TG_INTERNAL, "%s %s: %s",
                      tg_rest_method_name(request->call.method), request->call.path,
@@ -308,12 +316,28 @@ static void on_deadline(struct tg_timer *timer)
     bool silence = request->headers_complete && request->call.on_data != NULL;
     int64_t limit = silence ? request->call.idle_timeout : request->call.timeout;
 
-    tg_error_set(&request->error, TG_DEADLINE_EXCEEDED, "%s %s: no %s from %s within %lld ms",
+    tg_error_set(&request->error, TG_DEADLINE_EXCEEDED, "%s %s: no %s %s within %lld ms",
                  tg_rest_method_name(request->call.method), request->call.path,
-                 silence ? "data" : "complete answer", rest->base_url,
+                 request->state == REQUEST_QUEUED ? "credentials for"
+                 : silence                        ? "data from"
+                                                  : "complete answer from",
+                 rest->base_url,
                  (long long)(limit / TG_MILLISECOND));
-    if (rest->progress == request->progress)
+    /* One that never began says nothing about the connections. */
+    if (rest->progress == request->progress && request->state == REQUEST_ACTIVE)
         rest->stalled = true;
+    finish(request);
+}
+
+static void on_overall(struct tg_timer *timer)
+{
+    struct tg_rest_request *request = timer->data;
+
+    tg_error_set(&request->error, TG_DEADLINE_EXCEEDED,
+                 "%s %s: the answer from %s was not complete within %lld ms",
+                 tg_rest_method_name(request->call.method), request->call.path,
+                 request->rest->base_url,
+                 (long long)(request->call.total_timeout / TG_MILLISECOND));
     finish(request);
 }
 
@@ -350,6 +374,10 @@ struct tg_rest_request *tg_rest_send(struct tg_rest *rest, const struct tg_rest_
     request->deadline.data = request;
     request->progress = rest->progress;
     tg_timer_start(rest->loop, &request->deadline, request->call.timeout);
+    request->overall.callback = on_overall;
+    request->overall.data = request;
+    if (call->total_timeout > 0)
+        tg_timer_start(rest->loop, &request->overall, call->total_timeout);
     tg_defer(rest->loop, &rest->pump);
     return request;
 }
@@ -360,7 +388,13 @@ void tg_rest_cancel(struct tg_rest_request *request)
         return;
     request->state = REQUEST_CANCELLED;
     tg_timer_stop(&request->deadline);
+    tg_timer_stop(&request->overall);
     tg_defer(request->rest->loop, &request->rest->pump);
+}
+
+void tg_rest_resume(struct tg_rest *rest)
+{
+    tg_defer(rest->loop, &rest->pump);
 }
 
 size_t tg_rest_in_flight(const struct tg_rest *rest)
@@ -440,6 +474,21 @@ static int check_url(struct tg_rest *rest, CURLU *url, struct tg_error *err)
     return rc;
 }
 
+static int check_proxy(const char *proxy_url, struct tg_error *err)
+{
+    static const char *const schemes[] = {"http://", "https://", "socks5://"};
+
+    if (proxy_url == NULL)
+        return 0;
+    for (size_t i = 0; i < TG_ARRAY_SIZE(schemes); i++) {
+        if (strncmp(proxy_url, schemes[i], strlen(schemes[i])) == 0)
+            return 0;
+    }
+    /* Not shown: it may hold a password. */
+    return tg_error_set(err, TG_INVALID_ARGUMENT,
+                        "the URL of the proxy: expected http://, https:// or socks5://");
+}
+
 static void copy_tls(struct tg_rest_tls *to, const struct tg_rest_tls *from)
 {
     *to = (struct tg_rest_tls){
@@ -475,6 +524,7 @@ struct tg_rest *tg_rest_new(struct tg_loop *loop, const struct tg_rest_config *c
     rest->base_url = copy_url(config->base_url);
     rest->user_agent = tg_xstrdup(tg_or(config->user_agent, "tangram"));
     copy_tls(&rest->tls, &config->tls);
+    rest->proxy_url = copy(config->proxy_url);
     rest->token = config->token;
     rest->token_data = config->token_data;
     rest->timer.callback = on_curl_timer;
@@ -486,6 +536,8 @@ struct tg_rest *tg_rest_new(struct tg_loop *loop, const struct tg_rest_config *c
     rc = url == NULL ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "out of memory")
                      : check_url(rest, url, err);
     curl_url_cleanup(url);
+    if (rc == 0)
+        rc = check_proxy(rest->proxy_url, err);
     if (rc == 0)
         open_multi(rest);
     if (rc != 0) {
@@ -509,6 +561,8 @@ void tg_rest_free(struct tg_rest *rest)
     tg_defer_cancel(rest->loop, &rest->pump);
     curl_slist_free_all(rest->connect_to);
     free_tls(&rest->tls);
+    tg_rest_pem_unref(rest->pem);
+    free(rest->proxy_url);
     free(rest->base_url);
     free(rest->user_agent);
     free(rest);

@@ -17,7 +17,9 @@
 struct tg_rest;
 struct tg_rest_request; /* owned by the tg_rest; gone after `done` was called */
 
-/* PEM or base64-decoded PEM data; strings are copied. Either file or data, or neither. */
+/* PEM or base64-decoded PEM data; strings are copied. Either file or data, or neither. Files are looked
+ * at before each request: with a new content new connections are made, those of before serve what
+ * already runs on them. */
 struct tg_rest_tls {
     const char *ca_file, *ca_data;
     const char *cert_file, *cert_data;
@@ -31,11 +33,16 @@ struct tg_rest_config {
     const char *base_url;
     const char *user_agent;
     struct tg_rest_tls tls;
-    /* Asked before each request for the bearer token; NULL: none. The answer is copied; NULL or ""
-     * sends none. */
-    const char *(*token)(void *data);
+    /* "http://proxy:3128", https or socks5; NULL: none. Nothing is taken from the environment. */
+    const char *proxy_url;
+    /* Asked for the bearer token before a request is started; NULL: none. 0: *ret is copied, NULL or ""
+     * sends none. TG_REST_WAIT: not known yet; asked again after tg_rest_resume, while the deadline of
+     * the request runs. A negative code: the request fails with err. */
+    int (*token)(void *data, const char **ret, struct tg_error *err);
     void *token_data;
 };
+
+enum { TG_REST_WAIT = 1 };
 
 enum tg_rest_method { TG_REST_GET, TG_REST_POST, TG_REST_PUT, TG_REST_PATCH, TG_REST_DELETE };
 
@@ -58,7 +65,8 @@ struct tg_rest_call {
      * the headers. Passing it is TG_DEADLINE_EXCEEDED; when nothing else arrived meanwhile, the
      * connection is given up and the other requests on it fail with TG_UNAVAILABLE. */
     int64_t timeout;
-    int64_t idle_timeout; /* streams: longest silence; 0: none */
+    int64_t idle_timeout;  /* streams: longest silence; 0: none */
+    int64_t total_timeout; /* streams: until the end of the body, from sending on; 0: none */
     size_t max_body;      /* not for streams; 0: 64 MiB; more is TG_RESOURCE_EXHAUSTED */
     /* Streams: called for each piece of the body of a 2xx answer; returns 0, or -1 to stop the
      * request (done tells TG_CANCELLED). Bodies of other answers go to done. */
@@ -86,6 +94,10 @@ struct tg_rest_request *tg_rest_send(struct tg_rest *rest, const struct tg_rest_
  * request. */
 void tg_rest_cancel(struct tg_rest_request *request);
 size_t tg_rest_in_flight(const struct tg_rest *rest);
+/* The token is known now (or it is known that there is none): what waited for it is started. */
+void tg_rest_resume(struct tg_rest *rest);
+/* The client certificate and key (PEM, copied) of connections made from now on; NULL: none. */
+void tg_rest_set_certificate(struct tg_rest *rest, const char *certificate, const char *key);
 
 /* Appends s with everything but unreserved characters percent-encoded. */
 struct tg_buf;

@@ -14,10 +14,8 @@
 /* A peer that acknowledges nothing for this long is gone (milliseconds). Keepalive alone does not
  * see a connection that still has unsent data. */
 enum { USER_TIMEOUT_MS = 30000, CONNECT_TIMEOUT_MS = 10000 };
-/* Seconds. Certificates are read when a connection is made; curl's cache of authorities is kept
- * short so that a rotated file is seen. */
+/* Seconds. */
 enum {
-    CA_CACHE_S = 60,
     LIFETIME_S = 3600,
     KEEPALIVE_IDLE_S = 30,
     KEEPALIVE_INTERVAL_S = 10,
@@ -134,11 +132,9 @@ static bool add_header(struct tg_rest_request *request, const char *name, const 
     return true;
 }
 
-static int add_token(struct tg_rest_request *request)
+static int add_token(struct tg_rest_request *request, const char *token)
 {
     TG_AUTOBUF struct tg_buf value = TG_BUF_INIT(32 << 10);
-    struct tg_rest *rest = request->rest;
-    const char *token = rest->token == NULL ? NULL : rest->token(rest->token_data);
 
     if (token == NULL || token[0] == '\0')
         return 0;
@@ -159,7 +155,7 @@ static int add_token(struct tg_rest_request *request)
     return 0;
 }
 
-static int set_headers(struct tg_rest_request *request)
+static int set_headers(struct tg_rest_request *request, const char *token)
 {
     const struct tg_rest_call *call = &request->call;
     bool ok = add_header(request, "Accept", tg_or(call->accept, "application/json"));
@@ -171,7 +167,7 @@ static int set_headers(struct tg_rest_request *request)
     if (!ok)
         return tg_error_set(&request->error, TG_INVALID_ARGUMENT, "%s %s: a header is too long",
                             tg_rest_method_name(call->method), call->path);
-    return add_token(request);
+    return add_token(request, token);
 }
 
 /* curl_easy_setopt is a macro that checks types: no table possible. The first failure is kept. */
@@ -181,35 +177,15 @@ static int set_headers(struct tg_rest_request *request)
             rc = curl_easy_setopt(easy, option, value);                                            \
     } while (0)
 
-static CURLcode set_blob(CURL *easy, CURLoption option, const char *text)
+static CURLcode set_tls(CURL *easy, const struct tg_rest_request *request)
 {
-    struct curl_blob blob = {
-        .data = (void *)(uintptr_t)text, .len = strlen(text), .flags = CURL_BLOB_NOCOPY};
-
-    return curl_easy_setopt(easy, option, &blob);
-}
-
-static CURLcode set_tls(CURL *easy, const struct tg_rest_tls *tls)
-{
+    const struct tg_rest_tls *tls = &request->rest->tls;
     CURLcode rc = CURLE_OK;
 
     SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     SET(CURLOPT_SSL_VERIFYPEER, tls->insecure ? 0L : 1L);
     SET(CURLOPT_SSL_VERIFYHOST, tls->insecure ? 0L : 2L);
-    SET(CURLOPT_CA_CACHE_TIMEOUT, (long)CA_CACHE_S);
-    if (tls->ca_file != NULL)
-        SET(CURLOPT_CAINFO, tls->ca_file);
-    if (tls->cert_file != NULL)
-        SET(CURLOPT_SSLCERT, tls->cert_file);
-    if (tls->key_file != NULL)
-        SET(CURLOPT_SSLKEY, tls->key_file);
-    if (rc == CURLE_OK && tls->ca_data != NULL)
-        rc = set_blob(easy, CURLOPT_CAINFO_BLOB, tls->ca_data);
-    if (rc == CURLE_OK && tls->cert_data != NULL)
-        rc = set_blob(easy, CURLOPT_SSLCERT_BLOB, tls->cert_data);
-    if (rc == CURLE_OK && tls->key_data != NULL)
-        rc = set_blob(easy, CURLOPT_SSLKEY_BLOB, tls->key_data);
-    return rc;
+    return rc == CURLE_OK ? tg_rest_pem_apply(request->pem, easy) : rc;
 }
 
 static CURLcode set_method(CURL *easy, const struct tg_rest_call *call)
@@ -239,8 +215,9 @@ static CURLcode set_connection(CURL *easy, const struct tg_rest *rest)
         rest->plain ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
     SET(CURLOPT_PIPEWAIT, rest->plain ? 0L : 1L);
     SET(CURLOPT_FOLLOWLOCATION, 0L);
-    SET(CURLOPT_PROXY, "");
-    SET(CURLOPT_NOPROXY, "*");
+    /* An empty string, unlike NULL, keeps curl from asking the environment. */
+    SET(CURLOPT_PROXY, tg_or(rest->proxy_url, ""));
+    SET(CURLOPT_NOPROXY, rest->proxy_url == NULL ? "*" : "");
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     SET(CURLOPT_MAXLIFETIME_CONN, (long)LIFETIME_S);
@@ -278,11 +255,11 @@ static CURLcode set_options(struct tg_rest_request *request, const char *url)
     if (rc == CURLE_OK)
         rc = set_connection(easy, request->rest);
     if (rc == CURLE_OK && !request->rest->plain)
-        rc = set_tls(easy, &request->rest->tls);
+        rc = set_tls(easy, request);
     return rc;
 }
 
-int tg_rest_prepare(struct tg_rest_request *request)
+int tg_rest_prepare(struct tg_rest_request *request, const char *token)
 {
     TG_AUTOBUF struct tg_buf url = TG_BUF_INIT(64 << 10);
     CURLcode rc;
@@ -296,8 +273,12 @@ int tg_rest_prepare(struct tg_rest_request *request)
     if (tg_buf_printf(&url, "%s%s", request->rest->base_url, request->call.path) != 0)
         return tg_error_set(&request->error, TG_INVALID_ARGUMENT, "%s: the URL is too long",
                             tg_rest_method_name(request->call.method));
-    if (set_headers(request) != 0)
+    if (set_headers(request, token) != 0)
         return -(int)request->error.code;
+    if (!request->rest->plain &&
+        tg_rest_pem_get(request->rest, &request->pem, &request->error) != 0)
+        return tg_error_wrap(&request->error, "%s %s", tg_rest_method_name(request->call.method),
+                             request->call.path);
     rc = set_options(request, tg_buf_str(&url));
     if (rc != CURLE_OK) {
         tg_rest_set_result(request, rc);

@@ -32,6 +32,8 @@ struct fixture {
     struct test_server server;
     struct tg_rest *rest;
     const char *token;
+    bool token_awaited;
+    bool token_refused;
     int requests;
     struct test_request last;
     char last_headers[2048];
@@ -71,9 +73,16 @@ static void handle(void *data, struct test_connection *connection,
         test_reply(connection, 200, "Content-Type: text/x-test\r\n", "hello");
 }
 
-static const char *token(void *data)
+static int token(void *data, const char **ret, struct tg_error *err)
 {
-    return ((struct fixture *)data)->token;
+    const struct fixture *f = data;
+
+    if (f->token_awaited)
+        return TG_REST_WAIT;
+    if (f->token_refused)
+        return tg_error_set(err, TG_UNAUTHENTICATED, "no credentials today");
+    *ret = f->token;
+    return 0;
 }
 
 static int setup(void **state)
@@ -240,6 +249,121 @@ static void a_token_with_a_line_break_is_refused_and_not_repeated_in_the_message
     assert_int_equal(answer.err.code, TG_INVALID_ARGUMENT);
     assert_null(strstr(answer.err.message, "secret"));
     assert_int_equal(f->requests, 0);
+}
+
+static void requests_wait_for_the_token_and_go_when_it_is_there(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer = {0};
+
+    f->token_awaited = true;
+    get(f, "/a", &answer);
+    for (int i = 0; i < 50; i++)
+        tg_loop_run_once(f->loop, false);
+    assert_int_equal(f->server.accepted, 0);
+    f->token_awaited = false;
+    f->token = "late";
+    tg_rest_resume(f->rest);
+    wait_for(f, &answer);
+    assert_int_equal(answer.err.code, TG_OK);
+    assert_non_null(strstr(f->last_headers, "Authorization: Bearer late\r\n"));
+}
+
+static void a_request_without_credentials_fails_with_the_reason(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer = {0};
+
+    f->token_refused = true;
+    get(f, "/a", &answer);
+    wait_for(f, &answer);
+    assert_int_equal(answer.err.code, TG_UNAUTHENTICATED);
+    assert_string_equal(answer.err.message, "no credentials today");
+    assert_int_equal(f->requests, 0);
+}
+
+/* Connections are innocent of a token that does not come: watches on them go on. */
+static void a_request_that_waits_in_vain_fails_at_its_deadline_and_harms_no_other(void **state)
+{
+    struct fixture *f = *state;
+    struct answer stream = {0};
+    struct answer late = {0};
+    struct tg_rest_call c = call("/stream", &stream);
+
+    c.on_data = on_data;
+    tg_rest_send(f->rest, &c);
+    while (f->held_n == 0)
+        tg_loop_run_once(f->loop, true);
+    f->token_awaited = true;
+    c = call("/a", &late);
+    c.timeout = 50 * TG_MILLISECOND;
+    tg_rest_send(f->rest, &c);
+    wait_for(f, &late);
+    assert_int_equal(late.err.code, TG_DEADLINE_EXCEEDED);
+    assert_non_null(strstr(late.err.message, "credentials"));
+    for (int i = 0; i < 50; i++)
+        tg_loop_run_once(f->loop, false);
+    assert_int_equal(stream.calls, 0);
+    assert_int_equal(tg_rest_in_flight(f->rest), 1);
+}
+
+static int ignore_data(void *data, const char *bytes, size_t n)
+{
+    (void)data;
+    (void)bytes;
+    (void)n;
+    return 0;
+}
+
+static void a_stream_that_trickles_for_ever_ends_at_its_overall_deadline(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer = {0};
+    struct tg_rest_call c = call("/stream", &answer);
+
+    c.on_data = ignore_data;
+    c.idle_timeout = 10 * TG_SECOND;
+    c.total_timeout = 150 * TG_MILLISECOND;
+    tg_rest_send(f->rest, &c);
+    while (answer.calls == 0) {
+        tg_loop_run_once(f->loop, true);
+        if (f->held_n == 1 && answer.calls == 0 && f->server.connections != NULL)
+            test_chunk(f->held[0], "more\n");
+    }
+    assert_int_equal(answer.err.code, TG_DEADLINE_EXCEEDED);
+    assert_non_null(strstr(answer.err.message, "not complete within 150 ms"));
+}
+
+static void a_configured_proxy_is_used_and_no_other(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer = {0};
+    struct tg_error err = TG_ERROR_INIT;
+    struct tg_rest_config config = {.base_url = "http://localhost:1"};
+    struct tg_rest_call c = call("/through", &answer);
+    struct tg_rest *rest;
+
+    setenv("http_proxy", f->server.url, 1);
+    rest = tg_rest_new(f->loop, &config, NULL);
+    tg_rest_send(rest, &c);
+    wait_for(f, &answer);
+    assert_int_equal(answer.err.code, TG_UNAVAILABLE); /* nobody listens at port 1 */
+    unsetenv("http_proxy");
+    tg_rest_free(rest);
+
+    answer = (struct answer){0};
+    config.proxy_url = f->server.url;
+    rest = tg_rest_new(f->loop, &config, NULL);
+    tg_rest_send(rest, &c);
+    wait_for(f, &answer);
+    assert_int_equal(answer.err.code, TG_OK);
+    assert_non_null(strstr(f->last_headers, "GET http://localhost:1/through HTTP/1.1\r\n"));
+    tg_rest_free(rest);
+
+    config.proxy_url = "ftp://user:secret@proxy";
+    assert_null(tg_rest_new(f->loop, &config, &err));
+    assert_int_equal(err.code, TG_INVALID_ARGUMENT);
+    assert_null(strstr(err.message, "secret"));
 }
 
 static void redirects_are_not_followed(void **state)
@@ -664,6 +788,11 @@ int main(void)
         TEST(a_request_names_what_it_accepts_and_who_asks),
         TEST(the_token_is_asked_for_before_each_request),
         TEST(a_token_with_a_line_break_is_refused_and_not_repeated_in_the_message),
+        TEST(requests_wait_for_the_token_and_go_when_it_is_there),
+        TEST(a_request_without_credentials_fails_with_the_reason),
+        TEST(a_request_that_waits_in_vain_fails_at_its_deadline_and_harms_no_other),
+        TEST(a_stream_that_trickles_for_ever_ends_at_its_overall_deadline),
+        TEST(a_configured_proxy_is_used_and_no_other),
         TEST(redirects_are_not_followed),
         TEST(retry_after_is_told_and_bounded),
         TEST(a_body_over_the_cap_is_refused),
