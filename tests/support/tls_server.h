@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server of tests/support/tls_server as a child of the test: an HTTPS server whose certificates the
- * test rotates. */
+/* The server of tests/support/tls_server as a child of the test: an HTTPS server whose certificates
+ * the test rotates. */
 #ifndef TG_TESTS_SUPPORT_TLS_SERVER_H
 #define TG_TESTS_SUPPORT_TLS_SERVER_H
 
@@ -58,14 +58,14 @@ static inline void tls_server_serve(struct tls_server *server, const char *autho
         abort();
 }
 
-static inline void tls_server_path(const struct tls_server *server, const char *name,
-                                   char out[128])
+static inline void tls_server_path(const struct tls_server *server, const char *name, char out[128])
 {
     snprintf(out, 128, "%s/%s", server->folder, name);
 }
 
 /* As the kubelet rotates a file of a volume: the name leads to another one at once. */
-static inline void tls_server_copy(const struct tls_server *server, const char *from, const char *to)
+static inline void tls_server_copy(const struct tls_server *server, const char *from,
+                                   const char *to)
 {
     struct tg_buf text = TG_BUF_INIT(64 << 10);
     char path[128];

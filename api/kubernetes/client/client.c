@@ -5,27 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kubernetes/client/credentials.h"
 #include "api/kubernetes/client/internal.h"
 #include "api/runtime/base/cleanup.h"
-#include "api/runtime/base/file.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
 
-/* Bound tokens of a pod are rotated by the kubelet long before they expire; a minute is what
- * client-go waits too. */
-static const int64_t token_age = 60 * TG_SECOND;
-enum { MAX_TOKEN = 16 << 10, MAX_PATH = 16 << 10, MAX_STATUS = 256 << 10 };
+enum { MAX_PATH = 16 << 10, MAX_STATUS = 256 << 10 };
 
 struct tg_kube_client {
     struct tg_loop *loop;
     const struct tg_clock *clock;
     struct tg_rest *rest;
-    char *token_file;
-    char *token;
-    bool token_read;
-    int64_t token_read_at;
-    struct tg_error token_error; /* of the last reading */
+    struct tg_kube_credentials *credentials;
+    bool certificate_given; /* by the program that is asked for credentials */
     struct tg_kube_request *requests;
 };
 
@@ -38,52 +32,31 @@ struct tg_kube_request {
     void *body;
     size_t body_len;
     int64_t timeout;
+    unsigned credentials; /* their generation when it was sent */
     bool repeated;
     bool (*may_send)(void *data);
     tg_kube_done *done;
     void *data;
 };
 
-static void read_token(struct tg_kube_client *client)
-{
-    TG_AUTOBUF struct tg_buf text = TG_BUF_INIT(MAX_TOKEN);
-    int64_t now = tg_now_monotonic(client->clock);
-
-    if (client->token_read && now - client->token_read_at < token_age)
-        return;
-    client->token_read = true;
-    client->token_read_at = now;
-    client->token_error = TG_ERROR_INIT;
-    if (tg_file_read(client->token_file, &text, &client->token_error) != 0)
-        return; /* the one we have may still be good; a 401 will tell why it is not */
-    while (text.len > 0 && strchr(" \t\r\n", text.data[text.len - 1]) != NULL)
-        text.data[--text.len] = '\0';
-    free(client->token);
-    client->token = tg_buf_take(&text);
-}
-
-static int give_token(void *data, const char **ret, struct tg_error *err)
+static void on_credentials(void *data, const char *certificate, const char *key)
 {
     struct tg_kube_client *client = data;
 
-    (void)err;
-    if (client->token_file != NULL)
-        read_token(client);
-    *ret = client->token;
-    return 0;
+    if (certificate != NULL || client->certificate_given)
+        tg_rest_set_certificate(client->rest, certificate, key);
+    client->certificate_given = certificate != NULL;
+    tg_rest_resume(client->rest);
 }
 
-bool tg_kube_client_renew_token(struct tg_kube_client *client)
+unsigned tg_kube_client_credentials(const struct tg_kube_client *client)
 {
-    if (client->token_file == NULL)
-        return false;
-    client->token_read = false;
-    return true;
+    return tg_kube_credentials_generation(client->credentials);
 }
 
-const char *tg_kube_client_token_problem(const struct tg_kube_client *client)
+bool tg_kube_client_refused(struct tg_kube_client *client, unsigned credentials)
 {
-    return client->token_error.code == TG_OK ? NULL : client->token_error.message;
+    return tg_kube_credentials_refused(client->credentials, credentials);
 }
 
 int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
@@ -94,16 +67,13 @@ int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
     struct tg_rest_config rest = {.base_url = config->server,
                                   .user_agent = user_agent,
                                   .tls = config->tls,
-                                  .token = give_token,
-                                  .token_data = client};
+                                  .proxy_url = config->proxy_url,
+                                  .token = tg_kube_credentials_token};
 
     client->loop = loop;
     client->clock = clock;
-    client->token_error = TG_ERROR_INIT;
-    if (config->token_file != NULL)
-        client->token_file = tg_xstrdup(config->token_file);
-    else if (config->token != NULL)
-        client->token = tg_xstrdup(config->token);
+    client->credentials = tg_kube_credentials_new(loop, clock, config, on_credentials, client);
+    rest.token_data = client->credentials;
     client->rest = tg_rest_new(loop, &rest, err);
     if (client->rest == NULL) {
         tg_kube_client_free(client);
@@ -135,8 +105,7 @@ void tg_kube_client_free(struct tg_kube_client *client)
     tg_rest_free(client->rest);
     while (client->requests != NULL)
         free_request(client->requests);
-    free(client->token_file);
-    free(client->token);
+    tg_kube_credentials_free(client->credentials);
     free(client);
 }
 
@@ -244,7 +213,7 @@ static void on_answer(void *data, const struct tg_rest_response *response,
 
     request->rest = NULL;
     if (err->code == TG_OK && response->status == 401 && !request->repeated &&
-        tg_kube_client_renew_token(client)) {
+        tg_kube_client_refused(client, request->credentials)) {
         request->repeated = true;
         send(request);
         return;
@@ -255,9 +224,9 @@ static void on_answer(void *data, const struct tg_rest_response *response,
         static const char *const names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
         what = tg_xasprintf("%s %s", names[request->method], request->path);
         tg_kube_error_from_answer(response, what, &result.error);
-        if (response->status == 401 && tg_kube_client_token_problem(client) != NULL)
+        if (response->status == 401 && tg_kube_credentials_problem(client->credentials) != NULL)
             tg_error_wrap(&result.error, "the token could not be read (%s)",
-                          tg_kube_client_token_problem(client));
+                          tg_kube_credentials_problem(client->credentials));
     }
     free_request(request); /* the callback may free the client */
     done(done_data, &result);
@@ -283,6 +252,7 @@ static void send(struct tg_kube_request *request)
                                       .done = on_answer,
                                       .data = request};
 
+    request->credentials = tg_kube_client_credentials(request->client);
     request->rest = tg_rest_send(request->client->rest, &call);
 }
 

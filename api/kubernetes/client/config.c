@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kubernetes/client/config_loader.h"
+#include "api/runtime/base/base64.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/file.h"
 #include "api/runtime/base/str.h"
@@ -14,13 +16,7 @@ enum { MAX_KUBECONFIG = 1 << 20, MAX_NAMESPACE = 256 };
 
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
-struct loader {
-    const char *path;
-    struct tg_arena *arena;
-    struct tg_kube_config *config;
-};
-
-static int no_memory(const struct loader *loader, struct tg_error *err)
+int tg_kube_loader_no_memory(const struct tg_kube_loader *loader, struct tg_error *err)
 {
     return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: larger than it may be", loader->path);
 }
@@ -38,52 +34,9 @@ static const struct tg_json *find_named(const struct tg_json *root, const char *
     return NULL;
 }
 
-static int decode_base64_char(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* Standard alphabet with padding, line breaks allowed (RFC 4648, 4); the result must be text. NULL:
- * it is not. */
-static char *decode_base64(const char *s, struct tg_arena *arena)
-{
-    char *out = tg_arena_alloc(arena, strlen(s) / 4 * 3 + 4);
-    size_t n = 0;
-    size_t digits = 0;
-    size_t padding = 0;
-    unsigned bits = 0;
-
-    if (out == NULL)
-        return NULL;
-    for (; *s != '\0'; s++) {
-        if (*s == '\n' || *s == '\r')
-            continue;
-        int value = *s == '=' ? 0 : decode_base64_char(*s);
-        if (value < 0 || (padding > 0 && *s != '='))
-            return NULL;
-        padding += *s == '=';
-        bits = bits << 6 | (unsigned)value;
-        if (++digits % 4 != 0)
-            continue;
-        for (int shift = 16; shift >= 0; shift -= 8)
-            out[n++] = (char)(unsigned char)(bits >> shift);
-    }
-    if (digits % 4 != 0 || padding > 2)
-        return NULL;
-    n -= padding;
-    out[n] = '\0';
-    return memchr(out, '\0', n) == NULL ? out : NULL;
-}
-
-/* The string member of an entry; NULL in *ret if it is absent or empty. */
-static int get_string(const struct loader *loader, const struct tg_json *entry, const char *where,
-                      const char *key, const char **ret, struct tg_error *err)
+int tg_kube_loader_string(const struct tg_kube_loader *loader, const struct tg_json *entry,
+                          const char *where, const char *key, const char **ret,
+                          struct tg_error *err)
 {
     const struct tg_json *value = tg_json_get(entry, key);
 
@@ -98,40 +51,47 @@ static int get_string(const struct loader *loader, const struct tg_json *entry, 
     return 0;
 }
 
-/* "<name>-data" (base64) or "<name>" (a file, relative to the kubeconfig); the data win, as in
- * client-go. */
-static int get_pem(const struct loader *loader, const struct tg_json *entry, const char *where,
-                   const char *name, const char **file, const char **data, struct tg_error *err)
+int tg_kube_loader_path(const struct tg_kube_loader *loader, const char *path, const char **ret,
+                        struct tg_error *err)
 {
     const char *slash = strrchr(loader->path, '/');
+
+    *ret = path[0] == '/' || slash == NULL
+               ? path
+               : tg_arena_printf(loader->arena, "%.*s/%s", (int)(slash - loader->path),
+                                 loader->path, path);
+    return *ret == NULL ? tg_kube_loader_no_memory(loader, err) : 0;
+}
+
+/* "<name>-data" (base64) or "<name>" (a file, relative to the kubeconfig); the data win, as in
+ * client-go. */
+static int get_pem(const struct tg_kube_loader *loader, const struct tg_json *entry,
+                   const char *where, const char *name, const char **file, const char **data,
+                   struct tg_error *err)
+{
     const char *text = NULL;
     char *key = tg_arena_printf(loader->arena, "%s-data", name);
 
     if (key == NULL)
-        return no_memory(loader, err);
-    if (get_string(loader, entry, where, key, &text, err) != 0)
+        return tg_kube_loader_no_memory(loader, err);
+    if (tg_kube_loader_string(loader, entry, where, key, &text, err) != 0)
         return -TG_INVALID_ARGUMENT;
     if (text != NULL) {
-        *data = decode_base64(text, loader->arena);
+        *data = tg_base64_decode_text(text, loader->arena);
         if (*data == NULL)
             return tg_error_set(err, TG_INVALID_ARGUMENT, "%s: %s.%s: not base64 of a PEM text",
                                 loader->path, where, key);
         return 0;
     }
-    if (get_string(loader, entry, where, name, &text, err) != 0)
+    if (tg_kube_loader_string(loader, entry, where, name, &text, err) != 0)
         return -TG_INVALID_ARGUMENT;
-    if (text == NULL || text[0] == '/' || slash == NULL)
-        *file = text;
-    else
-        *file = tg_arena_printf(loader->arena, "%.*s/%s", (int)(slash - loader->path), loader->path,
-                                text);
-    return text != NULL && *file == NULL ? no_memory(loader, err) : 0;
+    return text == NULL ? 0 : tg_kube_loader_path(loader, text, file, err);
 }
 
 /* Ways of authentication that we do not have are refused by name, so that nobody wonders about a
  * 401. */
-static int refuse(const struct loader *loader, const struct tg_json *entry, const char *where,
-                  const char *const *keys, struct tg_error *err)
+static int refuse(const struct tg_kube_loader *loader, const struct tg_json *entry,
+                  const char *where, const char *const *keys, struct tg_error *err)
 {
     for (; *keys != NULL; keys++) {
         const struct tg_json *value = tg_json_get(entry, *keys);
@@ -142,51 +102,46 @@ static int refuse(const struct loader *loader, const struct tg_json *entry, cons
     return 0;
 }
 
-static int load_cluster(const struct loader *loader, const struct tg_json *cluster,
+static int load_cluster(const struct tg_kube_loader *loader, const struct tg_json *cluster,
                         struct tg_error *err)
 {
-    static const char *const refused[] = {"proxy-url", NULL};
     struct tg_rest_tls *tls = &loader->config->tls;
     const struct tg_json *insecure = tg_json_get(cluster, "insecure-skip-tls-verify");
-    int rc = refuse(loader, cluster, "cluster", refused, err);
+    int rc =
+        tg_kube_loader_string(loader, cluster, "cluster", "server", &loader->config->server, err);
 
-    if (rc == 0)
-        rc = get_string(loader, cluster, "cluster", "server", &loader->config->server, err);
     if (rc == 0 && loader->config->server == NULL)
         rc = tg_error_set(err, TG_INVALID_ARGUMENT, "%s: cluster.server is missing", loader->path);
     if (rc == 0)
-        rc = get_string(loader, cluster, "cluster", "tls-server-name", &tls->server_name, err);
+        rc = tg_kube_loader_string(loader, cluster, "cluster", "tls-server-name", &tls->server_name,
+                                   err);
     if (rc == 0)
         rc = get_pem(loader, cluster, "cluster", "certificate-authority", &tls->ca_file,
                      &tls->ca_data, err);
+    if (rc == 0)
+        rc = tg_kube_loader_string(loader, cluster, "cluster", "proxy-url",
+                                   &loader->config->proxy_url, err);
     if (rc == 0 && insecure != NULL && insecure->kind == TG_JSON_BOOL)
         tls->insecure = insecure->boolean;
     return rc;
 }
 
-static int load_user(const struct loader *loader, const struct tg_json *user, struct tg_error *err)
+static int load_user(const struct tg_kube_loader *loader, const struct tg_json *user,
+                     const struct tg_json *cluster, struct tg_error *err)
 {
-    static const char *const refused[] = {"exec", "auth-provider", "username",  "password",
-                                          "as",   "as-uid",        "as-groups", "as-user-extra",
-                                          NULL};
+    static const char *const refused[] = {"auth-provider", "username",  "password",      "as",
+                                          "as-uid",        "as-groups", "as-user-extra", NULL};
     struct tg_kube_config *config = loader->config;
     const char *token_file = NULL;
     int rc = refuse(loader, user, "user", refused, err);
 
     if (rc == 0)
-        rc = get_string(loader, user, "user", "token", &config->token, err);
+        rc = tg_kube_loader_string(loader, user, "user", "token", &config->token, err);
     if (rc == 0)
-        rc = get_string(loader, user, "user", "tokenFile", &token_file, err);
+        rc = tg_kube_loader_string(loader, user, "user", "tokenFile", &token_file, err);
     if (rc == 0 && token_file != NULL) {
-        const char *slash = strrchr(loader->path, '/');
         config->token = NULL; /* client-go prefers the file as well */
-        config->token_file =
-            token_file[0] == '/' || slash == NULL
-                ? token_file
-                : tg_arena_printf(loader->arena, "%.*s/%s", (int)(slash - loader->path),
-                                  loader->path, token_file);
-        if (config->token_file == NULL)
-            return no_memory(loader, err);
+        rc = tg_kube_loader_path(loader, token_file, &config->token_file, err);
     }
     if (rc == 0)
         rc = get_pem(loader, user, "user", "client-certificate", &config->tls.cert_file,
@@ -194,17 +149,20 @@ static int load_user(const struct loader *loader, const struct tg_json *user, st
     if (rc == 0)
         rc = get_pem(loader, user, "user", "client-key", &config->tls.key_file,
                      &config->tls.key_data, err);
+    /* Of several ways the explicit ones win, as in client-go. */
+    if (rc == 0 && config->token == NULL && config->token_file == NULL)
+        rc = tg_kube_loader_exec(loader, tg_json_get(user, "exec"), cluster, err);
     return rc;
 }
 
-static int not_found(const struct loader *loader, const char *list, const char *name,
+static int not_found(const struct tg_kube_loader *loader, const char *list, const char *name,
                      const char *by, struct tg_error *err)
 {
     return tg_error_set(err, TG_NOT_FOUND, "%s: no entry \"%s\" in %s (named by %s)", loader->path,
                         name, list, by);
 }
 
-static int load_context(const struct loader *loader, const struct tg_json *root,
+static int load_context(const struct tg_kube_loader *loader, const struct tg_json *root,
                         struct tg_error *err)
 {
     const struct tg_json *context;
@@ -213,7 +171,7 @@ static int load_context(const struct loader *loader, const struct tg_json *root,
     const char *name = NULL;
     const char *cluster_name = NULL;
     const char *user_name = NULL;
-    int rc = get_string(loader, root, "the file", "current-context", &name, err);
+    int rc = tg_kube_loader_string(loader, root, "the file", "current-context", &name, err);
 
     if (rc != 0)
         return rc;
@@ -223,11 +181,12 @@ static int load_context(const struct loader *loader, const struct tg_json *root,
     context = find_named(root, "contexts", name, "context");
     if (context == NULL)
         return not_found(loader, "contexts", name, "current-context", err);
-    rc = get_string(loader, context, "context", "cluster", &cluster_name, err);
+    rc = tg_kube_loader_string(loader, context, "context", "cluster", &cluster_name, err);
     if (rc == 0)
-        rc = get_string(loader, context, "context", "user", &user_name, err);
+        rc = tg_kube_loader_string(loader, context, "context", "user", &user_name, err);
     if (rc == 0)
-        rc = get_string(loader, context, "context", "namespace", &loader->config->namespace_, err);
+        rc = tg_kube_loader_string(loader, context, "context", "namespace",
+                                   &loader->config->namespace_, err);
     if (rc != 0)
         return rc;
     cluster = find_named(root, "clusters", tg_or(cluster_name, ""), "cluster");
@@ -239,7 +198,7 @@ static int load_context(const struct loader *loader, const struct tg_json *root,
     user = find_named(root, "users", user_name, "user");
     if (user == NULL)
         return not_found(loader, "users", user_name, "the context", err);
-    return load_user(loader, user, err);
+    return load_user(loader, user, cluster, err);
 }
 
 int tg_kube_config_load(const char *path, struct tg_arena *arena, struct tg_kube_config *ret,
@@ -247,7 +206,7 @@ int tg_kube_config_load(const char *path, struct tg_arena *arena, struct tg_kube
 {
     TG_AUTOBUF struct tg_buf text = TG_BUF_INIT(MAX_KUBECONFIG);
     struct tg_kube_config config = {0};
-    const struct loader loader = {.path = path, .arena = arena, .config = &config};
+    const struct tg_kube_loader loader = {.path = path, .arena = arena, .config = &config};
     struct tg_json *root = NULL;
     int rc = tg_file_read(path, &text, err);
 

@@ -16,8 +16,10 @@
 #include "api/runtime/base/str.h"
 
 enum { MAX_QUERY = 16 << 10, MAX_OBJECT = 4 << 20, PAGE = 500 };
-/* The API server gives up on an ordinary request after a minute. */
+/* The API server gives up on an ordinary request after a minute; a page that goes on for longer is
+ * not its. */
 static const int64_t list_timeout = 60 * TG_SECOND;
+static const int64_t page_timeout = 90 * TG_SECOND;
 /* Bookmarks come about once a minute; three of them missing is a connection that hangs. */
 static const int64_t watch_silence = 180 * TG_SECOND;
 static const int64_t watch_slack = 30 * TG_SECOND;
@@ -92,7 +94,8 @@ static void fail(struct tg_informer *informer, const struct tg_rest_response *re
     int64_t delay = tg_backoff_next(&informer->backoff);
 
     report(informer, NULL, err);
-    if (err->http_status == 401 && tg_kube_client_renew_token(informer->client) &&
+    if (err->http_status == 401 &&
+        tg_kube_client_refused(informer->client, informer->credentials) &&
         !informer->token_renewed) {
         informer->token_renewed = true;
         delay = 0;
@@ -128,6 +131,7 @@ static void send(struct tg_informer *informer, const struct tg_buf *query,
     call.path = tg_buf_str(&path);
     call.data = informer;
     informer->error = TG_ERROR_INIT;
+    informer->credentials = tg_kube_client_credentials(informer->client);
     informer->request = tg_rest_send(tg_kube_client_rest(informer->client), &call);
 }
 
@@ -197,8 +201,10 @@ static void on_page_done(void *data, const struct tg_rest_response *response,
 static void request_page(struct tg_informer *informer)
 {
     TG_AUTOBUF struct tg_buf query = TG_BUF_INIT(MAX_QUERY);
+    int64_t timeout = informer->config.page_timeout;
     const struct tg_rest_call call = {.timeout = list_timeout,
                                       .idle_timeout = list_timeout,
+                                      .total_timeout = timeout > 0 ? timeout : page_timeout,
                                       .on_data = on_list_data,
                                       .done = on_page_done};
 

@@ -37,6 +37,7 @@ struct tg_informer_config {
     const char *field_selector; /* NULL: none; copied */
     const char *label_selector;
     size_t max_object;     /* bytes of JSON of one object; 0: 4 MiB */
+    int64_t page_timeout;  /* for one page of a list, from asking to its end; 0: 90 s */
     int64_t watch_timeout; /* what the server is asked for; 0: 5..10 min, drawn per watch */
     int64_t watch_idle;    /* a watch that is silent for so long is resumed; 0: 3 min */
     int64_t backoff;       /* the first delay after a failure, doubled up to 30 s; 0: 800 ms */

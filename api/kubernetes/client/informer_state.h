@@ -19,7 +19,8 @@ struct tg_informer {
     struct tg_rest_request *request; /* the page or the watch under way */
     struct tg_error error;           /* why we stopped the request, TG_OK if we did not */
     bool synced;
-    bool token_renewed; /* since it last worked */
+    bool token_renewed;   /* since it last worked */
+    unsigned credentials; /* of the request under way */
     /* What the next watch resumes from; empty: a list comes first. */
     char resource_version[64];
 

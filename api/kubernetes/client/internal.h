@@ -15,11 +15,10 @@ void tg_kube_error_from_answer(const struct tg_rest_response *response, const ch
 /* What a failed transport means for a caller: everything that may have happened is TG_UNAVAILABLE.
  */
 void tg_kube_error_from_transport(const struct tg_error *cause, struct tg_error *ret);
-/* The token was refused: it is read again before the next request. False if there is none to read.
- */
-bool tg_kube_client_renew_token(struct tg_kube_client *client);
-/* Text about a token file that cannot be read, NULL if it can. */
-const char *tg_kube_client_token_problem(const struct tg_kube_client *client);
+/* Generation of the credentials that the next request carries, and what to do when the server
+ * refuses them: as in credentials.h. */
+unsigned tg_kube_client_credentials(const struct tg_kube_client *client);
+bool tg_kube_client_refused(struct tg_kube_client *client, unsigned credentials);
 
 /* Growing delays with jitter, for one thing that is tried again and again. */
 struct tg_backoff {

@@ -90,8 +90,8 @@ static void on_output(struct tg_io *io, int events)
     if (!read_output(&child->out))
         close_output(&child->out);
     if (child->out.text.failed && child->error.code == TG_OK) {
-        tg_error_set(&child->error, TG_RESOURCE_EXHAUSTED, "%s: its output is larger than %zu bytes",
-                     child->name, child->out.text.max);
+        tg_error_set(&child->error, TG_RESOURCE_EXHAUSTED,
+                     "%s: its output is larger than %zu bytes", child->name, child->out.text.max);
         kill_group(child);
     }
 }

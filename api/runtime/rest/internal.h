@@ -47,7 +47,7 @@ struct tg_rest_request {
     /* Until the answer (a stream: until its headers), then for streams the longest silence. */
     struct tg_timer deadline;
     struct tg_timer overall; /* total_timeout */
-    uint64_t progress; /* of the tg_rest when the deadline was armed */
+    uint64_t progress;       /* of the tg_rest when the deadline was armed */
     struct tg_error error;
 };
 
@@ -88,8 +88,9 @@ struct tg_rest {
 /* Makes the curl handle of a request; 0 or a negative code with request->error set. token: NULL for
  * none. */
 int tg_rest_prepare(struct tg_rest_request *request, const char *token);
-/* Files that changed are read again; the caller gets a reference. A file that cannot be read any more
- * (it is being replaced) leaves what was read before. TG_FAILED_PRECONDITION if nothing was. */
+/* Files that changed are read again; the caller gets a reference. A file that cannot be read any
+ * more (it is being replaced) leaves what was read before. TG_FAILED_PRECONDITION if nothing was.
+ */
 int tg_rest_pem_get(struct tg_rest *rest, struct rest_pem **ret, struct tg_error *err);
 void tg_rest_pem_unref(struct rest_pem *pem); /* NULL is allowed */
 CURLcode tg_rest_pem_apply(const struct rest_pem *pem, CURL *easy);

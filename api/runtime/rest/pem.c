@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Certificates and keys. They are given to curl as text and never as files: curl shares a connection
- * only between requests whose texts are equal, so a rotated file means a new connection, while what
- * runs on the old one goes on.
+ * Certificates and keys. They are given to curl as text and never as files: curl shares a
+ * connection only between requests whose texts are equal, so a rotated file means a new connection,
+ * while what runs on the old one goes on.
  */
 #include <curl/curl.h>
 #include <stdlib.h>

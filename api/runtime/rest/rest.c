@@ -321,8 +321,7 @@ static void on_deadline(struct tg_timer *timer)
                  request->state == REQUEST_QUEUED ? "credentials for"
                  : silence                        ? "data from"
                                                   : "complete answer from",
-                 rest->base_url,
-                 (long long)(limit / TG_MILLISECOND));
+                 rest->base_url, (long long)(limit / TG_MILLISECOND));
     /* One that never began says nothing about the connections. */
     if (rest->progress == request->progress && request->state == REQUEST_ACTIVE)
         rest->stalled = true;

@@ -17,9 +17,9 @@
 struct tg_rest;
 struct tg_rest_request; /* owned by the tg_rest; gone after `done` was called */
 
-/* PEM or base64-decoded PEM data; strings are copied. Either file or data, or neither. Files are looked
- * at before each request: with a new content new connections are made, those of before serve what
- * already runs on them. */
+/* PEM or base64-decoded PEM data; strings are copied. Either file or data, or neither. Files are
+ * looked at before each request: with a new content new connections are made, those of before serve
+ * what already runs on them. */
 struct tg_rest_tls {
     const char *ca_file, *ca_data;
     const char *cert_file, *cert_data;
@@ -35,9 +35,9 @@ struct tg_rest_config {
     struct tg_rest_tls tls;
     /* "http://proxy:3128", https or socks5; NULL: none. Nothing is taken from the environment. */
     const char *proxy_url;
-    /* Asked for the bearer token before a request is started; NULL: none. 0: *ret is copied, NULL or ""
-     * sends none. TG_REST_WAIT: not known yet; asked again after tg_rest_resume, while the deadline of
-     * the request runs. A negative code: the request fails with err. */
+    /* Asked for the bearer token before a request is started; NULL: none. 0: *ret is copied, NULL
+     * or "" sends none. TG_REST_WAIT: not known yet; asked again after tg_rest_resume, while the
+     * deadline of the request runs. A negative code: the request fails with err. */
     int (*token)(void *data, const char **ret, struct tg_error *err);
     void *token_data;
 };
@@ -67,7 +67,7 @@ struct tg_rest_call {
     int64_t timeout;
     int64_t idle_timeout;  /* streams: longest silence; 0: none */
     int64_t total_timeout; /* streams: until the end of the body, from sending on; 0: none */
-    size_t max_body;      /* not for streams; 0: 64 MiB; more is TG_RESOURCE_EXHAUSTED */
+    size_t max_body;       /* not for streams; 0: 64 MiB; more is TG_RESOURCE_EXHAUSTED */
     /* Streams: called for each piece of the body of a 2xx answer; returns 0, or -1 to stop the
      * request (done tells TG_CANCELLED). Bodies of other answers go to done. */
     int (*on_data)(void *data, const char *bytes, size_t n);

@@ -168,6 +168,61 @@ static void a_json_kubeconfig_is_read_too_and_the_namespace_has_a_default(void *
     assert_null(f->config.token);
 }
 
+static void an_exec_credential_names_program_arguments_and_environment(void **state)
+{
+    struct fixture *f = *state;
+    char expected[128];
+
+    assert_int_equal(load(f, HEAD "    proxy-url: http://proxy:3128\n" USER "    exec:\n"
+                                  "      apiVersion: client.authentication.k8s.io/v1beta1\n"
+                                  "      command: ./bin/login\n"
+                                  "      args: [get, token]\n"
+                                  "      env: [{name: A, value: b}, {name: EMPTY}]\n"
+                                  "      installHint: apt install login\n"
+                                  "      interactiveMode: IfAvailable\n"),
+                     0);
+    snprintf(expected, sizeof(expected), "%s/./bin/login", f->folder);
+    assert_string_equal(f->config.exec->argv[0], expected);
+    assert_string_equal(f->config.exec->argv[1], "get");
+    assert_string_equal(f->config.exec->argv[2], "token");
+    assert_null(f->config.exec->argv[3]);
+    assert_string_equal(f->config.exec->env[0], "A=b");
+    assert_string_equal(f->config.exec->env[1], "EMPTY=");
+    assert_string_equal(
+        f->config.exec->env[2],
+        "KUBERNETES_EXEC_INFO={\"kind\":\"ExecCredential\",\"apiVersion\":"
+        "\"client.authentication.k8s.io/v1beta1\",\"spec\":{\"interactive\":false}}");
+    assert_null(f->config.exec->env[3]);
+    assert_string_equal(f->config.exec->install_hint, "apt install login");
+    assert_string_equal(f->config.proxy_url, "http://proxy:3128");
+}
+
+static void a_program_that_asks_for_it_is_told_about_the_cluster(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(
+        load(f,
+             HEAD "    tls-server-name: kubernetes\n"
+                  "    certificate-authority-data: aGVsbG8=\n"
+                  "    extensions:\n"
+                  "    - {name: other, extension: {b: 1}}\n"
+                  "    - {name: client.authentication.k8s.io/exec, extension: {audience: x}}\n" USER
+                  "    exec:\n"
+                  "      apiVersion: client.authentication.k8s.io/v1\n"
+                  "      command: login\n"
+                  "      provideClusterInfo: true\n"),
+        0);
+    assert_string_equal(f->config.exec->argv[0], "login"); /* from PATH */
+    assert_string_equal(
+        f->config.exec->env[0],
+        "KUBERNETES_EXEC_INFO={\"kind\":\"ExecCredential\",\"apiVersion\":"
+        "\"client.authentication.k8s.io/v1\",\"spec\":{\"cluster\":{\"server\":"
+        "\"https://10.0.0.1:6443\",\"tls-server-name\":\"kubernetes\","
+        "\"certificate-authority-data\":\"aGVsbG8=\",\"config\":{\"audience\":\"x\"}},"
+        "\"interactive\":false}}");
+}
+
 static void what_is_wrong_is_said_with_file_and_field(void **state)
 {
     static const struct {
@@ -186,9 +241,24 @@ static void what_is_wrong_is_said_with_file_and_field(void **state)
          "clusters: [{name: y, cluster: {}}]\n",
          TG_INVALID_ARGUMENT, "cluster.server is missing"},
         {HEAD, TG_NOT_FOUND, "no entry \"u\" in users"},
-        {HEAD "    proxy-url: http://p\n" USER "    token: a\n", TG_UNIMPLEMENTED,
-         "cluster.proxy-url is not supported"},
-        {HEAD USER "    exec: {command: aws}\n", TG_UNIMPLEMENTED, "user.exec is not supported"},
+        {HEAD "    proxy-url: {a: b}\n" USER "    token: a\n", TG_INVALID_ARGUMENT,
+         "cluster.proxy-url: expected a string"},
+        {HEAD USER "    exec: {command: aws}\n", TG_UNIMPLEMENTED, "user.exec.apiVersion"},
+        {HEAD USER "    exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}\n",
+         TG_UNIMPLEMENTED, "v1alpha1"},
+        {HEAD USER "    exec: {apiVersion: client.authentication.k8s.io/v1}\n", TG_INVALID_ARGUMENT,
+         "user.exec.command is missing"},
+        {HEAD USER "    exec: {apiVersion: client.authentication.k8s.io/v1, command: a, args: b}\n",
+         TG_INVALID_ARGUMENT, "user.exec.args: expected a list of strings"},
+        {HEAD USER
+         "    exec: {apiVersion: client.authentication.k8s.io/v1, command: a, args: [[]]}\n",
+         TG_INVALID_ARGUMENT, "user.exec.args: expected a list of strings"},
+        {HEAD USER
+         "    exec: {apiVersion: client.authentication.k8s.io/v1, command: a, env: [{value: b}]}\n",
+         TG_INVALID_ARGUMENT, "user.exec.env"},
+        {HEAD USER "    exec: {apiVersion: client.authentication.k8s.io/v1, command: a, "
+                   "interactiveMode: Always}\n",
+         TG_UNIMPLEMENTED, "nobody is there to answer"},
         {HEAD USER "    auth-provider: {name: gcp}\n", TG_UNIMPLEMENTED, "auth-provider"},
         {HEAD USER "    username: admin\n", TG_UNIMPLEMENTED, "user.username"},
         {HEAD USER "    as: root\n", TG_UNIMPLEMENTED, "user.as"},
@@ -276,6 +346,8 @@ int main(void)
         TEST(relative_files_are_relative_to_the_kubeconfig),
         TEST(inline_data_win_over_files_and_a_token_file_over_a_token),
         TEST(a_json_kubeconfig_is_read_too_and_the_namespace_has_a_default),
+        TEST(an_exec_credential_names_program_arguments_and_environment),
+        TEST(a_program_that_asks_for_it_is_told_about_the_cluster),
         TEST(what_is_wrong_is_said_with_file_and_field),
         TEST(a_missing_kubeconfig_is_told_with_its_path),
         TEST(a_pod_finds_server_token_and_namespace),

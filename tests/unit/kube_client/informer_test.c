@@ -310,6 +310,29 @@ static void a_list_cut_in_the_middle_tells_nothing_and_is_tried_again(void **sta
     finish(&w);
 }
 
+static void a_page_that_trickles_for_ever_is_given_up_and_asked_for_again(void **state)
+{
+    struct watched w;
+    struct test_connection *page;
+
+    (void)state;
+    start(&w, &(struct tg_informer_config){.page_timeout = 100 * TG_MILLISECOND});
+    page = fixture_expect(&w.f, "GET", LIST_PATH);
+    test_begin(page, 200);
+    test_chunk(page, "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[");
+    while (w.log[0] == '\0') { /* never silent, never done */
+        test_chunk(page, " ");
+        tg_loop_run_once(w.f.loop, true);
+    }
+    assert_non_null(strstr(w.error.message, "not complete within 100 ms"));
+    assert_int_equal(w.error.code, TG_UNAVAILABLE);
+    w.log[0] = '\0';
+    test_reply(fixture_expect(&w.f, "GET", LIST_PATH), 200, "",
+               LIST("11", "", NODE("a", "ua", "5")));
+    expect_log(&w, "+a:5 = ");
+    finish(&w);
+}
+
 static void an_answer_that_is_no_list_is_an_error(void **state)
 {
     static const char *const answers[] = {"",      "[]", "{}", "{\"items\":[]}", "{\"items\":[1]}",
@@ -773,6 +796,7 @@ int main(void)
         cmocka_unit_test(gone_as_a_status_relists_without_inventing_or_losing_anything),
         cmocka_unit_test(a_snapshot_lost_between_pages_is_listed_again_in_one_piece),
         cmocka_unit_test(a_list_cut_in_the_middle_tells_nothing_and_is_tried_again),
+        cmocka_unit_test(a_page_that_trickles_for_ever_is_given_up_and_asked_for_again),
         cmocka_unit_test(an_answer_that_is_no_list_is_an_error),
         cmocka_unit_test(failures_back_off_and_retry_after_is_heeded),
         cmocka_unit_test(a_server_that_ends_every_watch_at_once_is_not_asked_without_pause),
