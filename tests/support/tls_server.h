@@ -20,12 +20,15 @@ struct tls_server {
     FILE *commands, *answers;
 };
 
-static inline void tls_server_start(struct tls_server *server)
+/* source: the root of the repository. */
+static inline void tls_server_start(struct tls_server *server, const char *source)
 {
+    char program[512];
     int in[2];
     int out[2];
     int port = 0;
 
+    snprintf(program, sizeof(program), "%s/tests/support/tls_server", source);
     snprintf(server->folder, sizeof(server->folder), "/tmp/tangram-tls-XXXXXX");
     if (mkdtemp(server->folder) == NULL || pipe(in) != 0 || pipe(out) != 0)
         abort();
@@ -34,8 +37,7 @@ static inline void tls_server_start(struct tls_server *server)
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
         close(in[1]);
-        execl(TEST_SOURCE_DIR "/tests/support/tls_server", "tls_server", server->folder,
-              (char *)NULL);
+        execl(program, "tls_server", server->folder, (char *)NULL);
         _exit(127);
     }
     close(in[0]);

@@ -174,6 +174,37 @@ static int load_env(const struct tg_kube_loader *loader, const struct tg_json *e
     return 0;
 }
 
+/* What is plain text in the entry, checked; *ret_command is argv[0] as it stands there. */
+static int load_texts(const struct tg_kube_loader *loader, const struct tg_json *exec,
+                      struct tg_kube_exec *ret, const char **ret_command, struct tg_error *err)
+{
+    const char *mode = NULL;
+    const struct {
+        const char *key;
+        const char **value;
+    } texts[] = {
+        {"apiVersion", &ret->api_version},
+        {"command", ret_command},
+        {"installHint", &ret->install_hint},
+        {"interactiveMode", &mode},
+    };
+
+    for (size_t i = 0; i < TG_ARRAY_SIZE(texts); i++) {
+        int rc =
+            tg_kube_loader_string(loader, exec, "user.exec", texts[i].key, texts[i].value, err);
+        if (rc != 0)
+            return rc;
+    }
+    if (*ret_command == NULL)
+        return tg_error_set(err, TG_INVALID_ARGUMENT, "%s: user.exec.command is missing",
+                            loader->path);
+    if (tg_streq(mode, "Always"))
+        return tg_error_set(err, TG_UNIMPLEMENTED,
+                            "%s: user.exec.interactiveMode: Always: nobody is there to answer %s",
+                            loader->path, *ret_command);
+    return check_version(loader, ret->api_version, err);
+}
+
 int tg_kube_loader_exec(const struct tg_kube_loader *loader, const struct tg_json *exec,
                         const struct tg_json *cluster, struct tg_error *err)
 {
@@ -181,7 +212,6 @@ int tg_kube_loader_exec(const struct tg_kube_loader *loader, const struct tg_jso
     const struct tg_json *provide = tg_json_get(exec, "provideClusterInfo");
     bool informed = provide != NULL && provide->kind == TG_JSON_BOOL && provide->boolean;
     const char *command = NULL;
-    const char *mode = NULL;
     const char *info = NULL;
     int rc;
 
@@ -190,23 +220,7 @@ int tg_kube_loader_exec(const struct tg_kube_loader *loader, const struct tg_jso
     ret = tg_arena_alloc(loader->arena, sizeof(*ret));
     if (ret == NULL)
         return tg_kube_loader_no_memory(loader, err);
-    rc = tg_kube_loader_string(loader, exec, "user.exec", "apiVersion", &ret->api_version, err);
-    if (rc == 0)
-        rc = check_version(loader, ret->api_version, err);
-    if (rc == 0)
-        rc = tg_kube_loader_string(loader, exec, "user.exec", "command", &command, err);
-    if (rc == 0 && command == NULL)
-        rc = tg_error_set(err, TG_INVALID_ARGUMENT, "%s: user.exec.command is missing",
-                          loader->path);
-    if (rc == 0)
-        rc = tg_kube_loader_string(loader, exec, "user.exec", "installHint", &ret->install_hint,
-                                   err);
-    if (rc == 0)
-        rc = tg_kube_loader_string(loader, exec, "user.exec", "interactiveMode", &mode, err);
-    if (rc == 0 && tg_streq(mode, "Always"))
-        rc = tg_error_set(err, TG_UNIMPLEMENTED,
-                          "%s: user.exec.interactiveMode: Always: nobody is there to answer %s",
-                          loader->path, command);
+    rc = load_texts(loader, exec, ret, &command, err);
     if (rc == 0)
         rc = load_argv(loader, exec, command, &ret->argv, err);
     if (rc == 0)

@@ -332,7 +332,7 @@ static void a_certificate_of_the_program_is_shown_and_replaced_when_it_expires(v
     struct tg_kube_config config = {.exec = &p.exec, .tls = {.ca_file = ca}};
 
     (void)state;
-    tls_server_start(&server);
+    tls_server_start(&server, TEST_SOURCE_DIR);
     program_init(&p, "");
     write_certificate(&p, &server, "alice", "2025-11-30T07:40:00Z");
     tls_server_path(&server, "one.crt", ca);

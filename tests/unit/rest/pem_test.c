@@ -28,7 +28,7 @@ static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
 
-    tls_server_start(&f->server);
+    tls_server_start(&f->server, TEST_SOURCE_DIR);
     f->loop = tg_loop_new(true);
     *state = f;
     return 0;
