@@ -334,38 +334,6 @@ static void a_stream_that_trickles_for_ever_ends_at_its_overall_deadline(void **
     assert_non_null(strstr(answer.err.message, "not complete within 150 ms"));
 }
 
-static void a_configured_proxy_is_used_and_no_other(void **state)
-{
-    struct fixture *f = *state;
-    struct answer answer = {0};
-    struct tg_error err = TG_ERROR_INIT;
-    struct tg_rest_config config = {.base_url = "http://localhost:1"};
-    struct tg_rest_call c = call("/through", &answer);
-    struct tg_rest *rest;
-
-    setenv("http_proxy", f->server.url, 1);
-    rest = tg_rest_new(f->loop, &config, NULL);
-    tg_rest_send(rest, &c);
-    wait_for(f, &answer);
-    assert_int_equal(answer.err.code, TG_UNAVAILABLE); /* nobody listens at port 1 */
-    unsetenv("http_proxy");
-    tg_rest_free(rest);
-
-    answer = (struct answer){0};
-    config.proxy_url = f->server.url;
-    rest = tg_rest_new(f->loop, &config, NULL);
-    tg_rest_send(rest, &c);
-    wait_for(f, &answer);
-    assert_int_equal(answer.err.code, TG_OK);
-    assert_non_null(strstr(f->last_headers, "GET http://localhost:1/through HTTP/1.1\r\n"));
-    tg_rest_free(rest);
-
-    config.proxy_url = "ftp://user:secret@proxy";
-    assert_null(tg_rest_new(f->loop, &config, &err));
-    assert_int_equal(err.code, TG_INVALID_ARGUMENT);
-    assert_null(strstr(err.message, "secret"));
-}
-
 static void redirects_are_not_followed(void **state)
 {
     struct fixture *f = *state;
@@ -792,7 +760,6 @@ int main(void)
         TEST(a_request_without_credentials_fails_with_the_reason),
         TEST(a_request_that_waits_in_vain_fails_at_its_deadline_and_harms_no_other),
         TEST(a_stream_that_trickles_for_ever_ends_at_its_overall_deadline),
-        TEST(a_configured_proxy_is_used_and_no_other),
         TEST(redirects_are_not_followed),
         TEST(retry_after_is_told_and_bounded),
         TEST(a_body_over_the_cap_is_refused),

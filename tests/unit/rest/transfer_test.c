@@ -19,7 +19,8 @@ struct fixture {
     struct tg_rest *rest;
     const char *bytes; /* of the answer; the connection is closed after n of them */
     size_t n;
-    char *got; /* body of the last request */
+    char path[256]; /* of the last request */
+    char *got;      /* its body */
     size_t got_len;
     int calls, status;
     struct tg_error err;
@@ -31,6 +32,7 @@ static void handle(void *data, struct test_connection *connection,
 {
     struct fixture *f = data;
 
+    snprintf(f->path, sizeof(f->path), "%s", request->path);
     free(f->got);
     f->got_len = request->body_len;
     f->got = tg_xmalloc(request->body_len + 1);
@@ -195,6 +197,39 @@ static void a_body_goes_out_with_every_byte(void **state)
     assert_memory_equal(f->got, body, sizeof(body) - 1);
 }
 
+static void replace_client(struct fixture *f, const struct tg_rest_config *config)
+{
+    tg_rest_free(f->rest);
+    f->rest = tg_rest_new(f->loop, config, &f->err);
+}
+
+static void a_configured_proxy_is_used_and_none_of_the_environment(void **state)
+{
+    static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    struct fixture *f = *state;
+    struct tg_rest_config config = {.base_url = "http://localhost:1"};
+
+    f->bytes = ok;
+    f->n = sizeof(ok) - 1;
+    setenv("http_proxy", f->server.url, 1);
+    replace_client(f, &config);
+    send_call(f, &(struct tg_rest_call){.path = "/through"});
+    unsetenv("http_proxy");
+    assert_int_equal(f->err.code, TG_UNAVAILABLE); /* nobody listens at port 1 */
+
+    config.proxy_url = f->server.url;
+    replace_client(f, &config);
+    send_call(f, &(struct tg_rest_call){.path = "/through"});
+    assert_int_equal(f->err.code, TG_OK);
+    assert_string_equal(f->path, "http://localhost:1/through");
+
+    config.proxy_url = "ftp://user:secret@proxy";
+    replace_client(f, &config);
+    assert_null(f->rest);
+    assert_int_equal(f->err.code, TG_INVALID_ARGUMENT);
+    assert_null(strstr(f->err.message, "secret"));
+}
+
 static void what_does_not_fit_is_refused_before_anything_is_sent(void **state)
 {
     struct fixture *f = *state;
@@ -272,6 +307,7 @@ int main(void)
         TEST(what_is_no_http_is_an_error),
         TEST(headers_without_end_are_an_error),
         TEST(a_body_goes_out_with_every_byte),
+        TEST(a_configured_proxy_is_used_and_none_of_the_environment),
         TEST(what_does_not_fit_is_refused_before_anything_is_sent),
         TEST(results_of_curl_have_codes),
         TEST(success_without_the_end_of_the_headers_is_none),
