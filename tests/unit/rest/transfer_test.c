@@ -19,8 +19,8 @@ struct fixture {
     struct tg_rest *rest;
     const char *bytes; /* of the answer; the connection is closed after n of them */
     size_t n;
-    char path[256]; /* of the last request */
-    char *got;      /* its body */
+    char path[4096]; /* of the last request */
+    char *got;       /* its body */
     size_t got_len;
     int calls, status;
     struct tg_error err;
