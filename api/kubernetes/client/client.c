@@ -7,6 +7,7 @@
 
 #include "api/kubernetes/client/credentials.h"
 #include "api/kubernetes/client/internal.h"
+#include "api/kubernetes/client/measures.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
@@ -18,6 +19,9 @@ struct tg_kube_client {
     struct tg_loop *loop;
     const struct tg_clock *clock;
     struct tg_rest *rest;
+    struct tg_metrics *metrics;
+    const char *name; /* for the metrics */
+    struct tg_metric *metric[TG_KUBE_CLIENT_METRICS];
     struct tg_kube_credentials *credentials;
     bool certificate_given; /* by the program that is asked for credentials */
     struct tg_kube_request *requests;
@@ -59,6 +63,35 @@ bool tg_kube_client_refused(struct tg_kube_client *client, unsigned credentials)
     return tg_kube_credentials_refused(client->credentials, credentials);
 }
 
+static void observe(void *data, const struct tg_rest_call *call, int status, int64_t latency)
+{
+    struct tg_kube_client *client = data;
+
+    tg_kube_client_count(client->metric, call, status, latency);
+}
+
+static void collect(void *data)
+{
+    const struct tg_kube_client *client = data;
+
+    tg_metric_set(client->metric[TG_KUBE_CLIENT_IN_FLIGHT], TG_LABELS(client->name),
+                  (double)tg_rest_in_flight(client->rest));
+}
+
+void tg_kube_client_measure(struct tg_kube_client *client, struct tg_metrics *metrics,
+                            const char *name)
+{
+    client->metrics = metrics;
+    client->name = name;
+    tg_metrics_add(metrics, tg_kube_client_metric_table, TG_KUBE_CLIENT_METRICS, client->metric);
+    tg_metrics_on_collect(metrics, collect, client);
+}
+
+struct tg_metrics *tg_kube_client_metrics(const struct tg_kube_client *client)
+{
+    return client->metrics;
+}
+
 int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
                        const struct tg_kube_config *config, const char *user_agent,
                        struct tg_kube_client **ret, struct tg_error *err)
@@ -68,7 +101,9 @@ int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
                                   .user_agent = user_agent,
                                   .tls = config->tls,
                                   .proxy_url = config->proxy_url,
-                                  .token = tg_kube_credentials_token};
+                                  .token = tg_kube_credentials_token,
+                                  .observe = observe,
+                                  .observe_data = client};
 
     client->loop = loop;
     client->clock = clock;
@@ -102,6 +137,7 @@ void tg_kube_client_free(struct tg_kube_client *client)
 {
     if (client == NULL)
         return;
+    tg_metrics_forget(client->metrics, client);
     tg_rest_free(client->rest);
     while (client->requests != NULL)
         free_request(client->requests);

@@ -9,6 +9,7 @@
 #include "api/kubernetes/client/config.h"
 #include "api/kubernetes/objects/kinds.h"
 #include "api/runtime/base/buf.h"
+#include "api/runtime/base/metrics.h"
 #include "api/runtime/loop/loop.h"
 
 struct tg_kube_client;
@@ -23,6 +24,13 @@ struct tg_kube_client;
 int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
                        const struct tg_kube_config *config, const char *user_agent,
                        struct tg_kube_client **ret, struct tg_error *err);
+/* Measures requests, and what informers and events of this client do, from now on; before the first
+ * request. name: of this client among those of the program ("main", "lease"), static. The registry
+ * must outlive the client. */
+void tg_kube_client_measure(struct tg_kube_client *client, struct tg_metrics *metrics,
+                            const char *name);
+/* NULL: nothing is measured. */
+struct tg_metrics *tg_kube_client_metrics(const struct tg_kube_client *client);
 /* Cancels everything, no callbacks; from a done too. NULL is allowed. */
 void tg_kube_client_free(struct tg_kube_client *client);
 struct tg_loop *tg_kube_client_loop(const struct tg_kube_client *client);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/kubernetes/client/internal.h"
+#include "api/kubernetes/client/measures.h"
 #include "api/kubernetes/values/rfc3339.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
@@ -70,6 +71,7 @@ struct tg_events {
     uint64_t serial; /* makes names unique */
     struct tg_timer timer;
     struct tg_events_counters counters;
+    struct tg_metric *metric[TG_EVENTS_METRICS];
 };
 
 static int64_t now_of(const struct tg_events *events)
@@ -380,6 +382,18 @@ static void on_timer(struct tg_timer *timer)
     tg_events_pump(timer->data);
 }
 
+static void collect(void *data)
+{
+    const struct tg_events *events = data;
+    const struct tg_events_counters *counters = &events->counters;
+
+    tg_metric_set(events->metric[TG_EVENTS_RECORDED], NULL, (double)counters->recorded);
+    tg_metric_set(events->metric[TG_EVENTS_WRITTEN], NULL, (double)counters->written);
+    tg_metric_set(events->metric[TG_EVENTS_FAILED], NULL, (double)counters->failed);
+    tg_metric_set(events->metric[TG_EVENTS_DROPPED], NULL, (double)counters->dropped);
+    tg_metric_set(events->metric[TG_EVENTS_WAITING], NULL, (double)events->waiting);
+}
+
 struct tg_events *tg_events_new(struct tg_kube_client *client, const char *component,
                                 const char *instance)
 {
@@ -391,6 +405,9 @@ struct tg_events *tg_events_new(struct tg_kube_client *client, const char *compo
     events->slots = tg_map_new(free_slot);
     events->timer.callback = on_timer;
     events->timer.data = events;
+    tg_metrics_add(tg_kube_client_metrics(client), tg_events_metric_table, TG_EVENTS_METRICS,
+                   events->metric);
+    tg_metrics_on_collect(tg_kube_client_metrics(client), collect, events);
     return events;
 }
 
@@ -398,6 +415,7 @@ void tg_events_free(struct tg_events *events)
 {
     if (events == NULL)
         return;
+    tg_metrics_forget(tg_kube_client_metrics(events->client), events);
     tg_timer_stop(&events->timer);
     tg_map_free(events->slots);
     free(events->component);

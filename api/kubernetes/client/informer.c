@@ -31,6 +31,21 @@ static const size_t trim_above = 1000;
 static void start_list(struct tg_informer *informer);
 static void start_watch(struct tg_informer *informer);
 
+int64_t tg_informer_now(const struct tg_informer *informer)
+{
+    return tg_now_monotonic(tg_kube_client_clock(informer->client));
+}
+
+void tg_informer_count_one(struct tg_informer *informer, enum tg_informer_metric metric)
+{
+    tg_metric_add(informer->metric[metric], TG_LABELS(informer->name), 1);
+}
+
+static double seconds_since(const struct tg_informer *informer, int64_t then)
+{
+    return (double)(tg_informer_now(informer) - then) / (double)TG_SECOND;
+}
+
 static void report(struct tg_informer *informer, const struct tg_object_meta *about,
                    const struct tg_error *err)
 {
@@ -44,6 +59,7 @@ void tg_informer_report_object(struct tg_informer *informer, const struct tg_obj
                                struct tg_error *err)
 {
     informer->counters.decode_errors++;
+    tg_informer_count_one(informer, TG_INFORMER_UNREADABLE);
     if (about == NULL)
         tg_error_wrap(err, "an object of kind %s cannot be read, not even its name",
                       informer->config.kind->kind);
@@ -93,6 +109,7 @@ static void fail(struct tg_informer *informer, const struct tg_rest_response *re
 {
     int64_t delay = tg_backoff_next(&informer->backoff);
 
+    tg_informer_count_one(informer, TG_INFORMER_FAILURES);
     report(informer, NULL, err);
     if (err->http_status == 401 &&
         tg_kube_client_refused(informer->client, informer->credentials) &&
@@ -192,6 +209,7 @@ static int on_list_data(void *data, const char *bytes, size_t n)
 {
     struct tg_informer *informer = data;
 
+    informer->heard_at = tg_informer_now(informer);
     return tg_json_list_stream_feed(informer->stream, bytes, n, &informer->error) == 0 ? 0 : -1;
 }
 
@@ -202,7 +220,8 @@ static void request_page(struct tg_informer *informer)
 {
     TG_AUTOBUF struct tg_buf query = TG_BUF_INIT(MAX_QUERY);
     int64_t timeout = informer->config.page_timeout;
-    const struct tg_rest_call call = {.timeout = list_timeout,
+    const struct tg_rest_call call = {.verb = "LIST",
+                                      .timeout = list_timeout,
                                       .idle_timeout = list_timeout,
                                       .total_timeout = timeout > 0 ? timeout : page_timeout,
                                       .on_data = on_list_data,
@@ -229,8 +248,11 @@ static void start_list(struct tg_informer *informer)
     informer->continue_token[0] = '\0';
     informer->list_version[0] = '\0';
     informer->highest_before = informer->store.highest;
-    if (informer->synced)
+    informer->list_began = tg_informer_now(informer);
+    if (informer->synced) {
         informer->counters.relists++;
+        tg_informer_count_one(informer, TG_INFORMER_RELISTS);
+    }
     request_page(informer);
 }
 
@@ -244,6 +266,9 @@ static void finish_list(struct tg_informer *informer)
     (void)tg_parse_u64(informer->list_version, strlen(informer->list_version), &version);
     snprintf(informer->resource_version, sizeof(informer->resource_version), "%s",
              informer->list_version);
+    tg_metric_observe(informer->metric[TG_INFORMER_LIST_DURATION], TG_LABELS(informer->name),
+                      seconds_since(informer, informer->list_began));
+    informer->awaited = 0; /* a list is no watch */
     tg_store_replace(&informer->store, list, version, informer->highest_before);
     tg_map_free(list);
     if (large)
@@ -352,7 +377,8 @@ static void start_watch(struct tg_informer *informer)
     int64_t timeout = informer->config.watch_timeout;
     int64_t idle = informer->config.watch_idle;
     int64_t slack;
-    const struct tg_rest_call call = {.timeout = list_timeout,
+    const struct tg_rest_call call = {.verb = "WATCH",
+                                      .timeout = list_timeout,
                                       .idle_timeout = idle > 0 ? idle : watch_silence,
                                       .on_data = tg_informer_on_watch_data,
                                       .done = on_watch_done};
@@ -366,6 +392,8 @@ static void start_watch(struct tg_informer *informer)
                   (long long)((timeout + TG_SECOND - 1) / TG_SECOND));
     add_selectors(informer, &query);
     informer->counters.reconnects += informer->watched;
+    if (informer->watched)
+        tg_informer_count_one(informer, TG_INFORMER_RECONNECTS);
     informer->watched = true;
     informer->watch_started = tg_now_monotonic(tg_kube_client_clock(informer->client));
     informer->watch_events = 0;
@@ -388,6 +416,34 @@ static void on_store_change(void *data, const struct tg_stored *before,
 static char *copy(const char *s)
 {
     return s == NULL ? NULL : tg_xstrdup(s);
+}
+
+static void collect(void *data)
+{
+    const struct tg_informer *informer = data;
+    const char *const *labels = TG_LABELS(informer->name);
+
+    tg_metric_set(informer->metric[TG_INFORMER_OBJECTS], labels,
+                  (double)tg_informer_count(informer));
+    tg_metric_set(informer->metric[TG_INFORMER_SYNCED], labels, informer->synced);
+    tg_metric_set(informer->metric[TG_INFORMER_SILENCE], labels,
+                  seconds_since(informer, informer->heard_at));
+}
+
+static void start_measuring(struct tg_informer *informer)
+{
+    static const enum tg_informer_metric counters[] = {TG_INFORMER_EVENTS, TG_INFORMER_RELISTS,
+                                                       TG_INFORMER_RECONNECTS, TG_INFORMER_FAILURES,
+                                                       TG_INFORMER_UNREADABLE};
+    struct tg_metrics *metrics = tg_kube_client_metrics(informer->client);
+
+    informer->name = tg_xstrdup(tg_or(informer->config.name, informer->config.kind->resource));
+    informer->heard_at = tg_informer_now(informer);
+    tg_metrics_add(metrics, tg_informer_metric_table, TG_INFORMER_METRICS, informer->metric);
+    tg_metrics_on_collect(metrics, collect, informer);
+    /* A rate needs the zero before the first one. */
+    for (size_t i = 0; i < TG_ARRAY_SIZE(counters); i++)
+        tg_metric_add(informer->metric[counters[i]], TG_LABELS(informer->name), 0);
 }
 
 struct tg_informer *tg_informer_new(struct tg_kube_client *client,
@@ -414,6 +470,7 @@ struct tg_informer *tg_informer_new(struct tg_kube_client *client,
     informer->retry.data = informer;
     informer->deadline.callback = on_deadline;
     informer->deadline.data = informer;
+    start_measuring(informer);
     start_list(informer);
     return informer;
 }
@@ -422,6 +479,8 @@ void tg_informer_free(struct tg_informer *informer)
 {
     if (informer == NULL)
         return;
+    tg_metrics_forget(tg_kube_client_metrics(informer->client), informer);
+    free(informer->name);
     tg_rest_cancel(informer->request);
     tg_timer_stop(&informer->retry);
     tg_timer_stop(&informer->deadline);
@@ -474,6 +533,11 @@ int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n,
 
     if (rc != 0 && tg_store_identify(&informer->store, json, n, &identity, NULL) == 0)
         stored = tg_store_unreadable(&informer->store, json, n, &identity, why.message);
+    /* One write at a time is followed until the watch shows it. */
+    if (stored != NULL && informer->awaited == 0 && stored->version > informer->store.position) {
+        informer->awaited = stored->version;
+        informer->awaited_from = tg_informer_now(informer);
+    }
     if (stored != NULL)
         (void)tg_store_put_answer(&informer->store, stored);
     if (rc != 0 && err != NULL)

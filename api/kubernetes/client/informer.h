@@ -33,6 +33,7 @@ struct tg_informer;
 
 struct tg_informer_config {
     const struct tg_kind *kind;
+    const char *name;           /* in metrics; NULL: the kind's resource */
     const char *namespace_;     /* NULL: all */
     const char *field_selector; /* NULL: none; copied */
     const char *label_selector;

@@ -4,6 +4,7 @@
 #define TG_KUBERNETES_CLIENT_INFORMER_STATE_H
 
 #include "api/kubernetes/client/internal.h"
+#include "api/kubernetes/client/measures.h"
 #include "api/runtime/json/decode.h"
 
 /* Of one object or one watch event as text. An object of 1.5 MiB, which etcd takes, can be nine as
@@ -40,8 +41,18 @@ struct tg_informer {
     uint64_t watch_events; /* bookmarks included */
 
     struct tg_informer_counters counters;
+    char *name; /* for the metrics */
+    struct tg_metric *metric[TG_INFORMER_METRICS];
+    int64_t heard_at;     /* of the server */
+    int64_t list_began;   /* its first page was asked for */
+    uint64_t awaited;     /* version of a write of ours that the watch is to show; 0: none */
+    int64_t awaited_from; /* when the answer came */
 };
 
+/* Now, for what is measured. */
+int64_t tg_informer_now(const struct tg_informer *informer);
+/* Counts one, by its label. */
+void tg_informer_count_one(struct tg_informer *informer, enum tg_informer_metric metric);
 int tg_informer_on_watch_data(void *data, const char *bytes, size_t n);
 /* Counts and reports an object that does not decode; changes err. about: NULL if it has no name. */
 void tg_informer_report_object(struct tg_informer *informer, const struct tg_object_meta *about,

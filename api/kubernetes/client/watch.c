@@ -28,6 +28,12 @@ static void move_on(struct tg_informer *informer, const struct event *event)
     informer->store.position = version;
     if (version > informer->store.highest)
         informer->store.highest = version;
+    if (informer->awaited != 0 && version >= informer->awaited) {
+        tg_metric_observe(informer->metric[TG_INFORMER_LAG], TG_LABELS(informer->name),
+                          (double)(tg_informer_now(informer) - informer->awaited_from) /
+                              (double)TG_SECOND);
+        informer->awaited = 0;
+    }
 }
 
 /* TG_OUT_OF_RANGE makes the informer list again: what was missed is not known. */
@@ -52,6 +58,12 @@ static int key_of(const struct tg_informer *informer, const struct event *event,
     return 0;
 }
 
+static void count_event(struct tg_informer *informer)
+{
+    informer->counters.events++;
+    tg_informer_count_one(informer, TG_INFORMER_EVENTS);
+}
+
 /* Changes move the place before they are told: a handler that applies an answer must find the store
  * up to date. */
 static int on_changed(struct tg_informer *informer, const struct event *event, struct tg_error *err)
@@ -66,7 +78,8 @@ static int on_changed(struct tg_informer *informer, const struct event *event, s
         return tg_error_set(err, TG_OUT_OF_RANGE, "watch %s: an event without a uid",
                             informer->config.kind->resource);
     move_on(informer, event);
-    informer->counters.events += tg_store_put(&informer->store, stored);
+    if (tg_store_put(&informer->store, stored))
+        count_event(informer);
     return 0;
 }
 
@@ -77,7 +90,8 @@ static int on_deleted(struct tg_informer *informer, const struct event *event, s
     if (key_of(informer, event, key, err) != 0)
         return lost(informer, err);
     move_on(informer, event);
-    informer->counters.events += tg_store_delete(&informer->store, key, informer->store.position);
+    if (tg_store_delete(&informer->store, key, informer->store.position))
+        count_event(informer);
     return 0;
 }
 
@@ -150,6 +164,7 @@ int tg_informer_on_watch_data(void *data, const char *bytes, size_t n)
 {
     struct tg_informer *informer = data;
 
+    informer->heard_at = tg_informer_now(informer);
     while (n > 0) {
         const char *end = memchr(bytes, '\n', n);
         size_t part = end == NULL ? n : (size_t)(end - bytes);

@@ -47,6 +47,7 @@ struct tg_rest_request {
     /* Until the answer (a stream: until its headers), then for streams the longest silence. */
     struct tg_timer deadline;
     struct tg_timer overall; /* total_timeout */
+    int64_t sent_at, answered_at; /* monotonic; answered: the headers are there */
     uint64_t progress;       /* of the tg_rest when the deadline was armed */
     struct tg_error error;
 };
@@ -71,6 +72,8 @@ struct tg_rest {
         *connect_to; /* the real address when tls.server_name replaces it in the URL */
     int (*token)(void *data, const char **ret, struct tg_error *err);
     void *token_data;
+    void (*observe)(void *data, const struct tg_rest_call *call, int status, int64_t latency);
+    void *observe_data;
 
     CURLM *multi;
     struct tg_timer timer; /* curl's */

@@ -224,6 +224,17 @@ static void start(struct tg_rest_request *request)
     request->in_multi = true;
 }
 
+static void observe(const struct tg_rest_request *request, int status)
+{
+    const struct tg_rest *rest = request->rest;
+    bool stream = request->call.on_data != NULL && request->headers_complete;
+
+    if (rest->observe != NULL)
+        rest->observe(rest->observe_data, &request->call, status,
+                      (stream ? request->answered_at : tg_now_monotonic(tg_clock_system())) -
+                          request->sent_at);
+}
+
 static void tell(struct tg_rest_request *request)
 {
     struct tg_rest_response response = {.body = "", .content_type = ""};
@@ -245,6 +256,7 @@ static void tell(struct tg_rest_request *request)
         response.retry_after =
             after < longest_retry_after / TG_SECOND ? after * TG_SECOND : longest_retry_after;
     request->error.http_status = response.status;
+    observe(request, response.status);
     request->call.done(request->call.data, &response, &request->error);
 }
 
@@ -297,6 +309,7 @@ void tg_rest_headers_complete(struct tg_rest_request *request, long status)
     long version = 0;
 
     request->headers_complete = true;
+    request->answered_at = tg_now_monotonic(tg_clock_system());
     (void)curl_easy_getinfo(request->easy, CURLINFO_HTTP_VERSION, &version);
     if (!rest->plain && rest->one_connection && version < CURL_HTTP_VERSION_2_0) {
         /* One request at a time on this connection: a watch would block everybody for ever. */
@@ -351,6 +364,7 @@ struct tg_rest_request *tg_rest_send(struct tg_rest *rest, const struct tg_rest_
 
     assert(call->path != NULL && call->path[0] == '/' && call->done != NULL);
     request->rest = rest;
+    request->sent_at = tg_now_monotonic(tg_clock_system());
     request->call = *call;
     request->call.path = tg_xstrdup(call->path);
     request->call.content_type = copy(call->content_type);
@@ -526,6 +540,8 @@ struct tg_rest *tg_rest_new(struct tg_loop *loop, const struct tg_rest_config *c
     rest->proxy_url = copy(config->proxy_url);
     rest->token = config->token;
     rest->token_data = config->token_data;
+    rest->observe = config->observe;
+    rest->observe_data = config->observe_data;
     rest->timer.callback = on_curl_timer;
     rest->timer.data = rest;
     rest->pump.callback = on_pump;

@@ -15,6 +15,7 @@
 #include "api/runtime/loop/loop.h"
 
 struct tg_rest;
+struct tg_rest_call;
 struct tg_rest_request; /* owned by the tg_rest; gone after `done` was called */
 
 /* PEM or base64-decoded PEM data; strings are copied. Either file or data, or neither. Files are
@@ -40,6 +41,10 @@ struct tg_rest_config {
      * deadline of the request runs. A negative code: the request fails with err. */
     int (*token)(void *data, const char **ret, struct tg_error *err);
     void *token_data;
+    /* Told of each request that ended, before its done; not of cancelled ones. status 0: no answer.
+     * latency: nanoseconds from sending to the end, of streams to the headers. NULL: nobody. */
+    void (*observe)(void *data, const struct tg_rest_call *call, int status, int64_t latency);
+    void *observe_data;
 };
 
 enum { TG_REST_WAIT = 1 };
@@ -56,6 +61,7 @@ struct tg_rest_response {
 
 struct tg_rest_call {
     enum tg_rest_method method;
+    const char *verb;         /* for observe; NULL: the method's name; static */
     const char *path;         /* with query, escaped; copied */
     const char *content_type; /* NULL: application/json; copied */
     const char *accept;       /* NULL: application/json; copied */
