@@ -118,6 +118,8 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
         r = tg_kube_client_new(loop, controller->clock, kube,
                                "tangram-controller-lease/" TANGRAM_VERSION,
                                &controller->lease_client, err);
+    if (r == 0)
+        tg_controller_measure(controller);
     if (r == 0 && options->health_addr != NULL)
         r = tg_controller_serve(controller, options->health_addr, err);
     if (r < 0) {
@@ -157,6 +159,7 @@ void tg_controller_free(struct tg_controller *controller)
     tg_kube_client_free(controller->client);
     tg_kube_client_free(controller->lease_client);
     tg_controller_drop_operations(controller);
+    tg_metrics_free(controller->metrics);
     tg_map_free(controller->units);
     free(controller);
 }

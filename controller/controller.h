@@ -54,6 +54,18 @@ struct tg_takeover {
     size_t fenced; /* writes */
 };
 
+enum tg_controller_metric {
+    TG_CONTROLLER_LEADING,
+    TG_CONTROLLER_PASSES,
+    TG_CONTROLLER_PASS_DURATION,
+    TG_CONTROLLER_UNITS,
+    TG_CONTROLLER_WRITES,
+    TG_CONTROLLER_WRITE_FAILURES,
+    TG_CONTROLLER_IN_FLIGHT,
+    TG_CONTROLLER_WAITING,
+    TG_CONTROLLER_METRICS,
+};
+
 struct tg_controller {
     struct tg_loop *loop;
     const struct tg_clock *clock;
@@ -66,6 +78,8 @@ struct tg_controller {
     struct tg_auditor *auditor;
     struct tg_owners *owners; /* of members of incomplete gangs */
     struct tg_http *http;
+    struct tg_metrics *metrics;
+    struct tg_metric *metric[TG_CONTROLLER_METRICS];
     struct tg_map *units; /* unit key -> struct tg_unit_state */
     struct tg_deferred pass;
     struct tg_timer wake;
@@ -109,6 +123,9 @@ bool tg_controller_refreshed(struct tg_controller *controller, uint64_t epoch);
 /* takeover.c: nothing that a predecessor may still send can succeed any more; goes on with it if
  * not, and a pass follows. Nothing is decided before. */
 bool tg_controller_taken_over(struct tg_controller *controller);
+
+/* measures.c: the registry, with what the process and the controller tell. */
+void tg_controller_measure(struct tg_controller *controller);
 
 /* pass.c */
 void tg_controller_pass(struct tg_controller *controller);

@@ -65,6 +65,7 @@ int tg_controller_serve(struct tg_controller *controller, const char *address, s
         {"/healthz", healthz, controller},
         {"/livez", healthz, controller},
         {"/readyz", readyz, controller},
+        {"/metrics", tg_metrics_handle, controller->metrics},
         {"/debug/units", debug_units, controller},
         {"/debug/audit", tg_auditor_page, controller->auditor},
     };

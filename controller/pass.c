@@ -497,6 +497,8 @@ void tg_controller_pass(struct tg_controller *controller)
     tg_view_init(&pass.view);
     tg_controller_fill_view(controller, &pass.view);
     run(&pass);
+    tg_metric_observe(controller->metric[TG_CONTROLLER_PASS_DURATION], NULL,
+                      (double)(tg_now_monotonic(controller->clock) - pass.now) / (double)TG_SECOND);
     tg_view_done(&pass.view);
     TG_VEC_DONE(&pass.busy);
     TG_VEC_DONE(&pass.assumed);

@@ -36,6 +36,24 @@ struct tg_claim_batch {
     struct item *items;
     struct tg_kubelet_answer *answers;
     size_t n;
+    int64_t began; /* monotonic */
+};
+
+enum { DURATION, IN_FLIGHT, N_METRICS };
+
+static const struct tg_metric_definition metric_table[N_METRICS] = {
+    [DURATION] = {.name = "tangram_plugin_claim_duration_seconds",
+                  .help =
+                      "Time from a call of the kubelet to the answer for one claim, by operation "
+                      "and outcome (ok or a code of gRPC).",
+                  .kind = TG_METRIC_HISTOGRAM,
+                  .labels = {"operation", "outcome"},
+                  .bounds = tg_metric_latencies,
+                  .n_bounds = TG_METRIC_LATENCIES},
+    [IN_FLIGHT] = {.name = "tangram_plugin_claims_in_flight",
+                   .help = "Claims for which the kubelet waits for an answer.",
+                   .kind = TG_METRIC_GAUGE,
+                   .labels = {"operation"}},
 };
 
 struct tg_claims {
@@ -47,7 +65,24 @@ struct tg_claims {
     int64_t patience;         /* how long a prepare waits for another claim's devices */
     void (*idle)(void *data); /* NULL: nobody waits for that */
     void *idle_data;
+    struct tg_metrics *metrics; /* NULL: nothing is measured */
+    struct tg_metric *metric[N_METRICS];
 };
+
+static const char *operation_of(const struct tg_claim_batch *batch)
+{
+    return batch->prepare ? "prepare" : "unprepare";
+}
+
+static void count_answer(const struct item *item, const struct tg_error *err)
+{
+    const struct tg_claim_batch *batch = item->batch;
+    const char *outcome = err == NULL ? "ok" : tg_code_name(err->code);
+    int64_t took = tg_now_monotonic(tg_clock_system()) - batch->began;
+
+    tg_metric_observe(batch->claims->metric[DURATION], TG_LABELS(operation_of(batch), outcome),
+                      (double)took / (double)TG_SECOND);
+}
 
 static void batch_free(struct tg_claim_batch *batch)
 {
@@ -90,6 +125,7 @@ static void answer(struct item *item, const struct tg_error *err)
     struct tg_kubelet_answer *to = &batch->answers[item - batch->items];
 
     tg_timer_stop(&item->patience);
+    count_answer(item, err);
     if (err != NULL)
         to->error = tg_arena_printf(batch->arena, "%s", err->message);
     to->devices = item->job.devices;
@@ -248,6 +284,7 @@ static struct tg_claim_batch *batch_new(struct tg_claims *claims,
     batch->data = data;
     batch->finish = (struct tg_deferred){.callback = on_finish, .data = batch};
     batch->n = batch->pending = request->n;
+    batch->began = tg_now_monotonic(tg_clock_system());
     batch->items = tg_xcalloc(request->n, sizeof(*batch->items));
     batch->answers = tg_xcalloc(request->n, sizeof(*batch->answers));
     batch->next = claims->batches;
@@ -333,10 +370,29 @@ void tg_claims_wait_for_devices(struct tg_claims *claims, int64_t patience)
     claims->patience = patience;
 }
 
+static void collect(void *data)
+{
+    const struct tg_claims *claims = data;
+    size_t waiting[2] = {0};
+
+    for (const struct tg_claim_batch *b = claims->batches; b != NULL; b = b->next)
+        waiting[b->prepare] += b->done == NULL ? 0 : b->pending;
+    tg_metric_set(claims->metric[IN_FLIGHT], TG_LABELS("prepare"), (double)waiting[true]);
+    tg_metric_set(claims->metric[IN_FLIGHT], TG_LABELS("unprepare"), (double)waiting[false]);
+}
+
+void tg_claims_measure(struct tg_claims *claims, struct tg_metrics *metrics)
+{
+    claims->metrics = metrics;
+    tg_metrics_add(metrics, metric_table, N_METRICS, claims->metric);
+    tg_metrics_on_collect(metrics, collect, claims);
+}
+
 void tg_claims_free(struct tg_claims *claims)
 {
     if (claims == NULL)
         return;
+    tg_metrics_forget(claims->metrics, claims);
     claims->idle = NULL;
     while (claims->batches != NULL)
         batch_free(claims->batches);

@@ -8,6 +8,7 @@
 #define TG_PLUGIN_CLAIMS_H
 
 #include "api/kubelet/dra.h"
+#include "api/runtime/base/metrics.h"
 #include "api/runtime/loop/loop.h"
 #include "kubelet-plugin/device_worker.h"
 
@@ -35,6 +36,8 @@ struct tg_claims *tg_claims_new(struct tg_loop *loop, struct tg_device_worker *d
 /* A prepare whose devices another claim still holds waits that long (ns; at first 0) for it to be
  * released before it is refused. */
 void tg_claims_wait_for_devices(struct tg_claims *claims, int64_t patience);
+/* Measures each claim of each call; before the first one. */
+void tg_claims_measure(struct tg_claims *claims, struct tg_metrics *metrics);
 /* Drops everything without answers. The device worker must be freed before. NULL is allowed. */
 void tg_claims_free(struct tg_claims *claims);
 

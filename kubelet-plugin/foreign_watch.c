@@ -229,6 +229,7 @@ struct tg_foreign_watch *tg_foreign_watch_new(struct tg_kube_client *client,
     watch->grace = (struct tg_timer){.callback = on_grace_over, .data = watch};
     const struct tg_informer_config informer = {
         .kind = &tg_kind_resource_slice,
+        .name = "foreign-resourceslices",
         .field_selector = selector,
         .on_change = on_change,
         .on_synced = on_synced,

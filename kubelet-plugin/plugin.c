@@ -11,6 +11,7 @@
 #include "api/runtime/base/file.h"
 #include "api/runtime/base/log.h"
 #include "api/runtime/base/mem.h"
+#include "api/runtime/base/process.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/http/http.h"
 #include "kubelet-plugin/claim_api.h"
@@ -27,6 +28,20 @@
 #define WAIT_FOR_DEVICES (25 * TG_SECOND)
 #define PROGRAM "tangram-kubelet-plugin"
 #define STOP_PATIENCE (10 * TG_SECOND)
+
+enum { REGISTERED, PUBLISHED, DEVICES, N_METRICS };
+
+static const struct tg_metric_definition metric_table[N_METRICS] = {
+    [REGISTERED] = {.name = "tangram_plugin_registered",
+                    .help = "1 while the kubelet has the driver registered.",
+                    .kind = TG_METRIC_GAUGE},
+    [PUBLISHED] = {.name = "tangram_plugin_published",
+                   .help = "1 while the ResourceSlices say what the node has.",
+                   .kind = TG_METRIC_GAUGE},
+    [DEVICES] = {.name = "tangram_plugin_devices",
+                 .help = "Devices that were found at the start.",
+                 .kind = TG_METRIC_GAUGE},
+};
 
 struct tg_plugin {
     struct tg_loop *loop;
@@ -52,6 +67,8 @@ struct tg_plugin {
     struct tg_dra_service *service;
     struct tg_registration *registration;
     struct tg_http *http;
+    struct tg_metrics *metrics;
+    struct tg_metric *metric[N_METRICS];
     bool stopping;
     struct tg_timer stop_timer;
 };
@@ -89,11 +106,34 @@ static int handle_readyz(void *data, struct tg_buf *body, const char **content_t
     return status;
 }
 
+static void collect(void *data)
+{
+    const struct tg_plugin *plugin = data;
+    bool listed = plugin->registration != NULL;
+
+    tg_metric_set(plugin->metric[REGISTERED], NULL,
+                  listed && tg_registration_registered(plugin->registration));
+    tg_metric_set(plugin->metric[PUBLISHED], NULL,
+                  listed && tg_publisher_status(plugin->publisher, NULL) == 0);
+    tg_metric_set(plugin->metric[DEVICES], NULL,
+                  listed ? (double)tg_device_worker_devices(plugin->devices)->devices.n : 0);
+}
+
+static void measure(struct tg_plugin *plugin)
+{
+    plugin->metrics = tg_metrics_new();
+    tg_process_measure(plugin->metrics, PROGRAM, TANGRAM_VERSION);
+    tg_kube_client_measure(plugin->client, plugin->metrics, "main");
+    tg_metrics_add(plugin->metrics, metric_table, N_METRICS, plugin->metric);
+    tg_metrics_on_collect(plugin->metrics, collect, plugin);
+}
+
 static int serve_health(struct tg_plugin *plugin, struct tg_error *err)
 {
     const struct tg_http_route routes[] = {
         {.path = "/healthz", .handle = handle_healthz, .data = plugin},
         {.path = "/readyz", .handle = handle_readyz, .data = plugin},
+        {.path = "/metrics", .handle = tg_metrics_handle, .data = plugin->metrics},
     };
     if (plugin->options->health_addr[0] == '\0')
         return 0;
@@ -285,6 +325,7 @@ static void start_parts(struct tg_plugin *plugin)
     plugin->claims =
         tg_claims_new(plugin->loop, plugin->devices, &plugin->source, options->driver_name);
     tg_claims_wait_for_devices(plugin->claims, WAIT_FOR_DEVICES);
+    tg_claims_measure(plugin->claims, plugin->metrics);
     plugin->health = tg_health_stream_new(plugin->loop, tg_clock_system(), plugin->devices,
                                           TG_KUBELET_HEALTH_TIMEOUT * TG_SECOND);
 }
@@ -317,8 +358,10 @@ int tg_plugin_new(struct tg_loop *loop, const struct tg_plugin_options *options,
     int rc = make_folders(options, err);
     if (rc == 0)
         rc = connect_api(plugin, err);
-    if (rc == 0)
+    if (rc == 0) {
+        measure(plugin);
         rc = serve_health(plugin, err);
+    }
     if (rc != 0) {
         tg_plugin_free(plugin);
         return rc;
@@ -357,10 +400,16 @@ void tg_plugin_free(struct tg_plugin *plugin)
         tg_events_free(plugin->events);
     if (plugin->client != NULL)
         tg_kube_client_free(plugin->client);
+    tg_metrics_free(plugin->metrics);
     tg_arena_free(plugin->arena);
     free(plugin->node_uid);
     free(plugin->node_blocks);
     free(plugin->other_blocks);
     free(plugin->told);
     free(plugin);
+}
+
+int tg_plugin_health_port(const struct tg_plugin *plugin)
+{
+    return plugin->http == NULL ? -1 : tg_http_port(plugin->http);
 }

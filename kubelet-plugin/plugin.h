@@ -26,5 +26,7 @@ int tg_plugin_new(struct tg_loop *loop, const struct tg_plugin_options *options,
 void tg_plugin_stop(struct tg_plugin *plugin);
 /* NULL is allowed. */
 void tg_plugin_free(struct tg_plugin *plugin);
+/* The port of the health server, -1 if there is none. */
+int tg_plugin_health_port(const struct tg_plugin *plugin);
 
 #endif

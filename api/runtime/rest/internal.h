@@ -46,9 +46,9 @@ struct tg_rest_request {
     bool headers_complete;
     /* Until the answer (a stream: until its headers), then for streams the longest silence. */
     struct tg_timer deadline;
-    struct tg_timer overall; /* total_timeout */
+    struct tg_timer overall;      /* total_timeout */
     int64_t sent_at, answered_at; /* monotonic; answered: the headers are there */
-    uint64_t progress;       /* of the tg_rest when the deadline was armed */
+    uint64_t progress;            /* of the tg_rest when the deadline was armed */
     struct tg_error error;
 };
 

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/promtool.h"
+
 #include "api/runtime/base/process.h"
 
 static double value_of(const char *text, const char *name)
@@ -49,6 +51,7 @@ static void a_process_tells_what_the_kernel_knows_of_it(void **state)
                 value_of(before.data, "process_resident_memory_bytes"));
     assert_true(value_of(before.data, "process_start_time_seconds") > now - 600);
     assert_true(value_of(before.data, "process_start_time_seconds") < now + 2);
+    assert_true(promtool_accepts(TEST_SOURCE_DIR, after.data));
     tg_buf_done(&before);
     tg_buf_done(&after);
     tg_metrics_free(metrics);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/kube_client/watched.h"
 
+#include "tests/support/promtool.h"
+
 #include "api/kubernetes/client/events.h"
 
 struct measured {
@@ -110,6 +112,8 @@ static void an_informer_tells_what_it_does(void **state)
     expect_metric(&m, "tangram_informer_relists_total{informer=\"nodes\"} 1");
     expect_metric(&m, "tangram_informer_failures_total{informer=\"nodes\"} 1");
     expect_metric(&m, "tangram_informer_silence_seconds{informer=\"nodes\"} 0");
+    assert_true(promtool_accepts(TEST_SOURCE_DIR, tg_buf_str(&m.out)));
+    assert_true(metrics_are_documented(TEST_SOURCE_DIR, tg_buf_str(&m.out)));
     tg_informer_free(w->informer);
     end(&m);
 }
@@ -130,6 +134,8 @@ static void events_tell_what_became_of_them(void **state)
     expect_metric(&m, "tangram_events_recorded_total 2");
     expect_metric(&m, "tangram_events_written_total 1");
     expect_metric(&m, "tangram_events_waiting 1");
+    assert_true(promtool_accepts(TEST_SOURCE_DIR, tg_buf_str(&m.out)));
+    assert_true(metrics_are_documented(TEST_SOURCE_DIR, tg_buf_str(&m.out)));
     tg_events_free(events);
     end(&m);
 }

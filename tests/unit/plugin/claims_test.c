@@ -10,6 +10,7 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "kubelet-plugin/claims.h"
+#include "tests/support/promtool.h"
 #include "tests/unit/plugin/folder.h"
 
 #define READS 8
@@ -383,6 +384,41 @@ static void freeing_drops_everything_that_is_open(void **state)
     /* The teardown frees, in the order of the program. */
 }
 
+static void every_claim_is_measured_by_operation_and_outcome(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_metrics *metrics = tg_metrics_new();
+    struct tg_buf out = TG_BUF_INIT(1 << 20);
+
+    tg_claims_measure(bench->claims, metrics);
+    prepare_one(bench, &one, device_name(bench, 0));
+    prepare_one(bench, &two, device_name(bench, 0)); /* refused */
+    start(bench, false, 1, &one);
+    wait_answer(bench);
+    start(bench, true, 1, &two); /* waits for the API server */
+    tg_metrics_write(metrics, &out);
+    assert_non_null(strstr(out.data, "tangram_plugin_claim_duration_seconds_count{operation="
+                                     "\"prepare\",outcome=\"ok\"} 1\n"));
+    assert_non_null(strstr(out.data, "tangram_plugin_claim_duration_seconds_count{operation="
+                                     "\"prepare\",outcome=\"FAILED_PRECONDITION\"} 1\n"));
+    assert_non_null(strstr(out.data, "tangram_plugin_claim_duration_seconds_count{operation="
+                                     "\"unprepare\",outcome=\"ok\"} 1\n"));
+    assert_non_null(strstr(out.data, "tangram_plugin_claims_in_flight{operation=\"prepare\"} 1\n"));
+    assert_non_null(
+        strstr(out.data, "tangram_plugin_claims_in_flight{operation=\"unprepare\"} 0\n"));
+    assert_true(metrics_are_documented(TEST_SOURCE_DIR, out.data));
+    answer_read(bench, bench->n_reads - 1, UID("2"), device_name(bench, 0));
+    wait_answer(bench);
+    tg_device_worker_free(bench->devices);
+    tg_claims_free(bench->claims);
+    bench->devices = NULL;
+    bench->claims = NULL;
+    tg_buf_clear(&out);
+    tg_metrics_write(metrics, &out); /* nobody is asked who is gone */
+    tg_buf_done(&out);
+    tg_metrics_free(metrics);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -396,6 +432,7 @@ int main(void)
         TEST(an_abandoned_or_unprepared_claim_waits_no_more),
         TEST(unpreparing_what_was_never_prepared_succeeds_without_the_api_server),
         TEST(an_empty_batch_is_answered),
+        TEST(every_claim_is_measured_by_operation_and_outcome),
         TEST(what_the_api_server_refuses_is_told_with_the_claims_name),
         TEST(an_answer_that_is_no_claim_is_an_error),
         TEST(an_abandoned_prepare_does_not_hold_its_device_later),

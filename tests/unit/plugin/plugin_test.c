@@ -9,7 +9,9 @@
 
 #include "api/kubelet/dra.h"
 #include "api/kubelet/registration.h"
+#include "api/runtime/rest/rest.h"
 #include "kubelet-plugin/plugin.h"
+#include "tests/support/promtool.h"
 #include "tests/unit/plugin/api_server.h"
 #include "tests/unit/plugin/folder.h"
 #include "tests/unit/plugin/kubelet.h"
@@ -283,11 +285,63 @@ static void a_kubeconfig_that_is_not_there_is_told_at_once(void **state)
     assert_non_null(strstr(err.message, "/no/such/kubeconfig"));
 }
 
+static void on_page(void *data, const struct tg_rest_response *response, const struct tg_error *err)
+{
+    char **page = data;
+
+    assert_int_equal(err->code, TG_OK);
+    assert_int_equal(response->status, 200);
+    *page = tg_xstrdup(response->body);
+}
+
+static void what_it_does_can_be_read_from_its_health_server(void **state)
+{
+    struct bench *bench = *state;
+    char url[64];
+    const struct tg_rest_config config = {.base_url = url};
+    TG_AUTOFREE char *page = NULL;
+    const struct tg_rest_call call = {
+        .path = "/metrics", .accept = "text/plain", .done = on_page, .data = &page};
+    static const char *const lines[] = {
+        "tangram_build_info{program=\"tangram-kubelet-plugin\",",
+        "\nprocess_open_fds ",
+        "\nrest_client_requests_total{code=\"201\",method=\"POST\"} 1\n",
+        "\ntangram_client_requests_in_flight{client=\"main\"} ",
+        "\ntangram_informer_synced{informer=\"resourceslices\"} 1\n",
+        "\ntangram_informer_synced{informer=\"foreign-resourceslices\"} 1\n",
+        "\ntangram_plugin_claims_in_flight{operation=\"prepare\"} 0\n",
+        "\ntangram_plugin_devices ",
+        "\ntangram_plugin_registered 0\n",
+        "\ntangram_events_dropped_total 0\n",
+    };
+    struct tg_rest *rest;
+
+    bench->options.health_addr = "127.0.0.1:0";
+    start(bench);
+    wait_served(bench);
+    wait_for(bench, "POST", SLICES, 1);
+    for (int i = 0; i < 50; i++)
+        tg_loop_run_once(bench->loop, false);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", tg_plugin_health_port(bench->plugin));
+    rest = tg_rest_new(bench->loop, &config, NULL);
+    tg_rest_send(rest, &call);
+    while (page == NULL)
+        tg_loop_run_once(bench->loop, true);
+    tg_rest_free(rest);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(lines); i++) {
+        if (strstr(page, lines[i]) == NULL)
+            fail_msg("not found: %s\n%s", lines[i], page);
+    }
+    assert_true(promtool_accepts(TEST_SOURCE_DIR, page));
+    assert_true(metrics_are_documented(TEST_SOURCE_DIR, page));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_claim_goes_from_slice_to_cdi_and_back),
+        TEST(what_it_does_can_be_read_from_its_health_server),
         TEST(slices_that_the_kubelet_wipes_are_posted_again),
         TEST(stopping_removes_the_sockets_and_leaves_the_slices),
         TEST(stopping_waits_for_calls_and_the_second_time_it_does_not),

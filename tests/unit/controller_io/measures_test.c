@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/controller_io/fixture.h"
+
+#include "tests/support/promtool.h"
+
+static void a_controller_tells_what_it_does(void **state)
+{
+    static const char *const lines[] = {
+        "tangram_build_info{program=\"tangram-controller\",",
+        "\nprocess_cpu_seconds_total ",
+        "\ntangram_controller_leading 1\n",
+        "\ntangram_controller_passes_total ",
+        "\ntangram_controller_pass_duration_seconds_count ",
+        "\ntangram_controller_writes_in_flight 0\n",
+        "\ntangram_controller_writes_waiting 0\n",
+        "\ntangram_client_requests_in_flight{client=\"lease\"} ",
+        "\ntangram_informer_synced{informer=\"resourceclaims\"} 1\n",
+        "\ntangram_informer_objects{informer=\"pods\"} 0\n",
+        "\nrest_client_request_duration_seconds_count{verb=\"LIST\"} ",
+    };
+    struct fixture *f = *state;
+    TG_AUTOBUF struct tg_buf page = TG_BUF_INIT(1 << 20);
+
+    fixture_start(f, "");
+    tg_metrics_write(f->controller->metrics, &page);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(lines); i++) {
+        if (strstr(page.data, lines[i]) == NULL)
+            fail_msg("not found: %s\n%s", lines[i], page.data);
+    }
+    assert_true(promtool_accepts(TEST_SOURCE_DIR, page.data));
+    assert_true(metrics_are_documented(TEST_SOURCE_DIR, page.data));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_controller_tells_what_it_does, fixture_setup,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("measures", tests, NULL, NULL);
+}
