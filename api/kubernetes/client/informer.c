@@ -33,7 +33,7 @@ static void start_watch(struct tg_informer *informer);
 
 int64_t tg_informer_now(const struct tg_informer *informer)
 {
-    return tg_now_monotonic(tg_kube_client_clock(informer->client));
+    return tg_now_monotonic(informer->clock);
 }
 
 void tg_informer_count_one(struct tg_informer *informer, enum tg_informer_metric metric)
@@ -452,6 +452,7 @@ struct tg_informer *tg_informer_new(struct tg_kube_client *client,
     struct tg_informer *informer = tg_xcalloc(1, sizeof(*informer));
 
     informer->client = client;
+    informer->clock = tg_kube_client_clock(client);
     informer->config = *config;
     informer->config.namespace_ = copy(config->namespace_);
     informer->config.field_selector = copy(config->field_selector);

@@ -13,6 +13,7 @@ enum { TG_INFORMER_MAX_TEXT = 64 << 20 };
 
 struct tg_informer {
     struct tg_kube_client *client;
+    const struct tg_clock *clock;
     struct tg_informer_config config;
     struct tg_store store;
     struct tg_backoff backoff;

@@ -53,7 +53,8 @@ static void on_error(void *data, struct tg_informer *informer, const struct tg_o
 
 static void start(struct watch *w, const struct tg_kind *kind)
 {
-    *w = (struct watch){.informer = {.config = {.kind = kind, .on_error = on_error, .data = w},
+    *w = (struct watch){.informer = {.clock = tg_clock_system(),
+                                     .config = {.kind = kind, .on_error = on_error, .data = w},
                                      .line = TG_BUF_INIT(TG_INFORMER_MAX_TEXT),
                                      .error = TG_ERROR_INIT}};
     tg_store_init(&w->informer.store, kind, 1 << 20);
