@@ -9,6 +9,7 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
 #include "api/runtime/base/mem.h"
+#include "api/runtime/base/zoneinfo.h"
 #include "api/tangram/names.h"
 
 #define LEASE_NAME "tangram-controller"
@@ -46,6 +47,16 @@ static void on_leading(void *data, uint64_t epoch)
     struct tg_controller *controller = data;
 
     TG_INFO("Leading", TG_I("epoch", epoch));
+    tg_release_read(controller->release);
+    tg_controller_kick(controller);
+}
+
+/* Selectors are compiled anew in the next pass. */
+static void on_release(void *data, unsigned minor)
+{
+    struct tg_controller *controller = data;
+
+    controller->selectors.minor = minor;
     tg_controller_kick(controller);
 }
 
@@ -111,6 +122,10 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     controller->wake.data = controller;
     controller->units = tg_controller_states_new();
     controller->auditor = tg_auditor_new(controller);
+    controller->zoneinfo = tg_zoneinfo_new(TG_ZONEINFO_FOLDER);
+    controller->zones =
+        (struct tg_cel_zones){.find = tg_zoneinfo_find, .context = controller->zoneinfo};
+    controller->selectors.zones = &controller->zones;
     r = tg_kube_client_new(loop, controller->clock, kube, "tangram-controller/" TANGRAM_VERSION,
                            &controller->client, err);
     /* A big list must not delay the renewal of the lease: it has a connection of its own. */
@@ -130,6 +145,7 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
                                        options->identity == NULL ? "" : options->identity);
     controller->owners =
         tg_owners_new(controller->client, controller->clock, on_owner_news, controller);
+    controller->release = tg_release_new(controller->client, on_release, controller);
     tg_controller_start_informers(controller);
     start_elector(controller, options);
     *ret = controller;
@@ -153,6 +169,8 @@ void tg_controller_free(struct tg_controller *controller)
     if (controller->events != NULL)
         tg_events_free(controller->events);
     tg_owners_free(controller->owners);
+    tg_release_free(controller->release);
+    tg_zoneinfo_free(controller->zoneinfo);
     tg_auditor_free(controller->auditor);
     if (controller->http != NULL)
         tg_http_free(controller->http);

@@ -13,8 +13,10 @@
 #include "api/tangram/configuration.h"
 #include "controller/auditor.h"
 #include "controller/commit/commit.h"
+#include "controller/core/cel/selector.h"
 #include "controller/options.h"
 #include "controller/owners.h"
+#include "controller/release.h"
 
 /* What the controller remembers of a unit between passes: nothing that it could not do without. */
 struct tg_unit_state {
@@ -77,6 +79,10 @@ struct tg_controller {
     struct tg_events *events;
     struct tg_auditor *auditor;
     struct tg_owners *owners; /* of members of incomplete gangs */
+    struct tg_release *release;
+    struct tg_zoneinfo *zoneinfo;
+    struct tg_cel_zones zones;
+    struct tg_selector_options selectors; /* what the two above say */
     struct tg_http *http;
     struct tg_metrics *metrics;
     struct tg_metric *metric[TG_CONTROLLER_METRICS];

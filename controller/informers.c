@@ -145,6 +145,7 @@ void tg_controller_fill_view(const struct tg_controller *controller, struct tg_v
 {
     struct filling filling = {.view = view};
 
+    view->selectors = &controller->selectors;
     for (filling.kind = 0; filling.kind < TG_VIEW_KINDS; filling.kind++)
         if (controller->informers[filling.kind] != NULL)
             tg_informer_each(controller->informers[filling.kind], add, &filling);

@@ -190,6 +190,7 @@ static int build_fleet(struct pass *pass)
         .assumed = pass->assumed.items,
         .n_assumed = pass->assumed.n,
         .instance = tg_configuration_instance(pass->controller->configuration),
+        .selectors = pass->view.selectors,
     };
 
     return tg_fleet_new(&input, pass->arena, &pass->fleet, &pass->err);

@@ -137,7 +137,7 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
         tg_view_unreadable(g->view, TG_VIEW_CLAIM, claim->metadata) != NULL)
         s->unreadable = claim;
     if (tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n,
-                       g->instance, claim, &managed, &why) < 0 &&
+                       g->instance, g->view->selectors, claim, &managed, &why) < 0 &&
         managed && note_error(g, &s->problem, &why, claim) < 0)
         return out_of_memory(g);
     /* What we have allocated stays ours to finish, whatever its class has become. */

@@ -25,6 +25,8 @@ enum tg_view_kind {
     TG_VIEW_KINDS, /* how many there are */
 };
 
+struct tg_selector_options;
+
 struct tg_view_list {
     const void **items;
     size_t n;
@@ -35,6 +37,8 @@ struct tg_view {
     struct tg_view_list lists[TG_VIEW_KINDS];
     struct tg_map *by_key[TG_VIEW_KINDS];
     struct tg_map *unreadable[TG_VIEW_KINDS]; /* by the same key: why */
+    /* What selectors are compiled for; NULL: the newest release. */
+    const struct tg_selector_options *selectors;
 };
 
 void tg_view_init(struct tg_view *view);

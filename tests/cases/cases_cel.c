@@ -9,7 +9,9 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
+#include "api/runtime/base/zoneinfo.h"
 #include "controller/core/cel/program.h"
+#include "controller/core/cel/zone.h"
 #include "tests/cases/case_files.h"
 #include "tests/cases/cel_case.h"
 
@@ -18,6 +20,7 @@ enum profile { BY_FORMAT, PLAIN, DRA };
 struct options {
     enum profile profile;
     unsigned minor;
+    struct tg_cel_zones zones;
     size_t passed, failed;
 };
 
@@ -175,6 +178,7 @@ static void run_language_case(struct options *o, const struct tg_json *c, struct
         .profile = TG_CEL_PLAIN,
         .unchecked = unchecked != NULL && unchecked->boolean,
         .container = tg_json_string(tg_json_get(c, "container")),
+        .zones = &o->zones,
     };
     struct tg_cel_value *values = NULL;
     struct tg_cel_input input = {0};
@@ -363,7 +367,10 @@ static int set_profile(struct options *o, const char *name)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.profile = BY_FORMAT, .minor = 37};
+    struct tg_zoneinfo *zoneinfo = tg_zoneinfo_new(TG_ZONEINFO_FOLDER);
+    struct options o = {.profile = BY_FORMAT,
+                        .minor = 37,
+                        .zones = {.find = tg_zoneinfo_find, .context = zoneinfo}};
     const struct case_files files = {.prepare = case_hide_nul, .on_case = on_case, .data = &o};
     int rc = 0, i = 1;
 
@@ -378,5 +385,6 @@ int main(int argc, char **argv)
     for (; i < argc && rc == 0; i++)
         rc = case_files_run(&files, argv[i]);
     printf("%zu passed, %zu failed\n", o.passed, o.failed);
+    tg_zoneinfo_free(zoneinfo);
     return rc != 0 ? rc : o.failed > 0 ? 1 : 0;
 }

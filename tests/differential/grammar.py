@@ -156,7 +156,7 @@ INT = [
     (1, '$cidr.prefixLength()'), (1, '$duration.getHours()'), (1, '$duration.getMinutes()'),
     (1, '$duration.getSeconds()'), (1, '$duration.getMilliseconds()'), (1, '$timestamp.getFullYear()'),
     (1, '$timestamp.getMonth()'), (1, '$timestamp.getDayOfYear()'), (1, '$timestamp.getDayOfMonth()'),
-    (1, '$timestamp.getDate()'), (1, '$timestamp.getDayOfWeek()'), (1, '$timestamp.getHours($zone)'),
+    (1, '$timestamp.getDate()'), (1, '$timestamp.getDayOfWeek()'), (2, '$timestamp.getHours($zone)'), (1, '$timestamp.getDayOfYear($zone)'), (1, '$timestamp.getMinutes($zone)'),
     (1, '$timestamp.getMinutes()'), (1, '$timestamp.getSeconds()'), (1, '$timestamp.getMilliseconds()'),
     (1, '$timestamp.getHours()'), (2, 'device.attributes[$domain].=int'), (1, 'cel.bind(%v:int, $int, $int)'),
 ]

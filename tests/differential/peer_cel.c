@@ -10,9 +10,11 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
+#include "api/runtime/base/zoneinfo.h"
 #include "api/runtime/json/decode.h"
 #include "controller/core/cel/device.h"
 #include "controller/core/cel/program.h"
+#include "controller/core/cel/zone.h"
 #include "tests/differential/typed_value.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
@@ -273,12 +275,14 @@ static void put_value(const struct input *in, struct tg_buf *out)
     tg_buf_append_char(out, '}');
 }
 
-static int answer(const char *line, size_t n, unsigned minor, struct tg_error *err)
+static int answer(const char *line, size_t n, unsigned minor, const struct tg_cel_zones *zones,
+                  struct tg_error *err)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(ARENA_BYTES);
     TG_AUTOBUF struct tg_buf out = TG_BUF_INIT(ANSWER_BYTES);
     struct tg_cel_scratch scratch;
-    struct input in = {.env = {.profile = TG_CEL_DRA, .minor = minor}, .arena = arena};
+    struct input in = {.env = {.profile = TG_CEL_DRA, .minor = minor, .zones = zones},
+                       .arena = arena};
     int rc;
 
     tg_cel_scratch_on(&scratch, arena);
@@ -302,6 +306,8 @@ static int answer(const char *line, size_t n, unsigned minor, struct tg_error *e
 
 int main(int argc, char **argv)
 {
+    struct tg_zoneinfo *zoneinfo = tg_zoneinfo_new(TG_ZONEINFO_FOLDER);
+    const struct tg_cel_zones zones = {.find = tg_zoneinfo_find, .context = zoneinfo};
     struct tg_error err = {0};
     char *line = NULL;
     size_t capacity = 0;
@@ -317,8 +323,9 @@ int main(int argc, char **argv)
         return 2;
     }
     while (rc == 0 && (n = getline(&line, &capacity, stdin)) > 0)
-        rc = answer(line, (size_t)n, minor, &err);
+        rc = answer(line, (size_t)n, minor, &zones, &err);
     free(line);
+    tg_zoneinfo_free(zoneinfo);
     if (rc < 0)
         fprintf(stderr, "%s: %s\n", argv[0], err.message);
     return rc < 0;

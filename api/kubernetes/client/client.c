@@ -164,6 +164,10 @@ void tg_kube_path(const struct tg_kube_target *target, struct tg_buf *out)
 {
     const struct tg_kind *kind = target->kind;
 
+    if (target->path != NULL) {
+        tg_buf_append_str(out, target->path);
+        return;
+    }
     if (kind->group[0] == '\0')
         tg_buf_printf(out, "/api/%s", kind->version);
     else
@@ -302,7 +306,7 @@ struct tg_kube_request *tg_kube_send(struct tg_kube_client *client, const struct
     TG_AUTOBUF struct tg_buf path = TG_BUF_INIT(MAX_PATH);
     struct tg_kube_request *request = tg_xcalloc(1, sizeof(*request));
 
-    assert(call->done != NULL && call->target.kind != NULL);
+    assert(call->done != NULL && (call->target.kind != NULL || call->target.path != NULL));
     tg_kube_path(&call->target, &path);
     request->client = client;
     request->method = call->method;

@@ -39,6 +39,7 @@ const struct tg_clock *tg_kube_client_clock(const struct tg_kube_client *client)
 /* Names one object or collection. */
 struct tg_kube_target {
     const struct tg_kind *kind;
+    const char *path;        /* in place of all the others: "/version" */
     const char *namespace_;  /* NULL: cluster scope or all namespaces */
     const char *name;        /* NULL: the collection */
     const char *subresource; /* NULL: none */

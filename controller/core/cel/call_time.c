@@ -12,7 +12,7 @@ static int calendar(struct tg_cel_run *run, const struct tg_cel_node *call,
     int64_t offset = 0;
 
     if (call->n_args > 1 &&
-        !tg_cel_zone_offset(args[1].text, args[1].length, args[0].integer, &offset))
+        !tg_cel_zone_offset(run->zones, args[1].text, args[1].length, args[0].integer, &offset))
         return tg_cel_fail_value(run, call, "unknown time zone ", &args[1]);
     *ret = tg_cel_calendar_of(args[0].integer + offset);
     return 0;

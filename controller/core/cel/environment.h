@@ -31,15 +31,18 @@ struct tg_cel_variable {
     const struct tg_cel_type *type;
 };
 
+struct tg_cel_zones;
+
 struct tg_cel_environment {
     enum tg_cel_profile profile;
     unsigned minor;           /* DRA: 34 to 37 */
     bool new_expression;      /* DRA: as the API server takes it in a new object */
     bool consumable_capacity; /* feature gates; of new expressions, and of 1.36 for lists */
     bool list_type_attributes;
-    bool any_result;       /* DRA: of every type, not only what selects: for the language cases */
-    bool unchecked;        /* PLAIN: without type check, as parsed */
-    const char *container; /* PLAIN: namespace in which names are looked up, or NULL */
+    bool any_result; /* DRA: of every type, not only what selects: for the language cases */
+    bool unchecked;  /* PLAIN: without type check, as parsed */
+    const struct tg_cel_zones *zones; /* NULL: no zones but UTC; outlive the program */
+    const char *container;            /* PLAIN: namespace in which names are looked up, or NULL */
     const struct tg_cel_variable *variables; /* PLAIN */
     size_t n_variables;
 };

@@ -18,6 +18,7 @@ struct tg_cel_program {
     const struct tg_cel_type *type;
     unsigned n_slots, minor;
     bool plain;
+    const struct tg_cel_zones *zones;
     uint64_t cost;
     struct tg_cel_reads reads;
 };
@@ -84,6 +85,7 @@ int tg_cel_compile(const char *text, size_t n, const struct tg_cel_environment *
         return no_memory(err);
     program->source = (struct tg_cel_source){.text = copy, .n = n};
     program->minor = env->minor;
+    program->zones = env->zones;
     program->plain = env->profile == TG_CEL_PLAIN;
     rc = compile(program, env, arena, err);
     if (rc == 0)
@@ -132,6 +134,7 @@ int tg_cel_evaluate(const struct tg_cel_program *program, const struct tg_cel_in
     run.limit = input->cost_limit == 0 ? TG_CEL_MAX_COST : input->cost_limit;
     run.plain = program->plain;
     run.minor = program->minor;
+    run.zones = program->zones;
     run.slots = tg_cel_alloc(scratch, (program->n_slots + 1) * sizeof(*run.slots));
     if (run.slots == NULL ||
         !tg_cel_map_make(scratch, TG_CEL_MAP_DEVICE, input->device, &run.device))

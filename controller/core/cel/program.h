@@ -15,7 +15,7 @@ struct tg_cel_program;
 /* text: n bytes. What Kubernetes refuses is refused: TG_INVALID_ARGUMENT with place, caret line and
  * hint. TG_RESOURCE_EXHAUSTED: the arena. In DRA the result must be bool or the type of an
  * attribute. The estimated cost is not judged here. env need not outlive the call, but its
- * variables do. */
+ * variables and zones do. */
 int tg_cel_compile(const char *text, size_t n, const struct tg_cel_environment *env,
                    struct tg_arena *arena, struct tg_cel_program **ret, struct tg_error *err);
 

@@ -26,6 +26,7 @@ struct tg_cel_run {
     struct tg_cel_slot *slots;
     const struct tg_cel_value *variables; /* of the environment */
     struct tg_cel_value device;
+    const struct tg_cel_zones *zones;
     struct tg_cel_fault fault;
     uint64_t cost, limit;
     bool plain; /* the language profile: newer rules of string.format() */

@@ -16,14 +16,20 @@ struct tg_selector {
     bool lists; /* attributes that are lists are known */
 };
 
-int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_arena *arena,
-                            struct tg_selector **ret, struct tg_error *err)
+static unsigned nearest_minor(unsigned minor)
+{
+    if (minor == 0 || minor > TG_CEL_NEWEST_MINOR)
+        return TG_CEL_NEWEST_MINOR;
+    return minor < TG_CEL_OLDEST_MINOR ? TG_CEL_OLDEST_MINOR : minor;
+}
+
+int tg_selector_compile_with(const char *expression, const struct tg_selector_options *options,
+                             struct tg_arena *arena, struct tg_selector **ret, struct tg_error *err)
 {
     struct tg_cel_environment env = {
         .profile = TG_CEL_DRA,
-        .minor = minor < TG_CEL_OLDEST_MINOR   ? TG_CEL_OLDEST_MINOR
-                 : minor > TG_CEL_NEWEST_MINOR ? TG_CEL_NEWEST_MINOR
-                                               : minor,
+        .minor = nearest_minor(options == NULL ? 0 : options->minor),
+        .zones = options == NULL ? NULL : options->zones,
         .consumable_capacity = true,
         .list_type_attributes = true,
     };
@@ -51,7 +57,14 @@ int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_ar
 int tg_selector_compile(const char *expression, struct tg_arena *arena, struct tg_selector **ret,
                         struct tg_error *err)
 {
-    return tg_selector_compile_for(expression, TG_CEL_NEWEST_MINOR, arena, ret, err);
+    return tg_selector_compile_with(expression, NULL, arena, ret, err);
+}
+
+int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_arena *arena,
+                            struct tg_selector **ret, struct tg_error *err)
+{
+    return tg_selector_compile_with(expression, &(struct tg_selector_options){.minor = minor},
+                                    arena, ret, err);
 }
 
 int tg_selector_matches(const struct tg_selector *selector, const char *driver,

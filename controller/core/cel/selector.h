@@ -14,16 +14,25 @@
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
+#include "controller/core/cel/zone.h"
 
 struct tg_selector;
 struct tg_cel_reads;
 
-/* The environment of the newest release with all feature gates on: the API server of the cluster
- * has judged the expression by its own already. TG_INVALID_ARGUMENT: a syntax or type error, with
- * its place, or too costly; TG_RESOURCE_EXHAUSTED: the arena. */
+/* What the cluster is. All zero: of the newest release, without time zones but UTC. */
+struct tg_selector_options {
+    unsigned minor; /* Kubernetes 1.minor, 34 to 37; others count as the nearest, 0 as the newest */
+    const struct tg_cel_zones *zones; /* outlive the selector */
+};
+
+/* With all feature gates on: the API server of the cluster has judged the expression by its own
+ * already. options: NULL for all zero. TG_INVALID_ARGUMENT: a syntax or type error, with its place,
+ * a library that the release does not have, or too costly; TG_RESOURCE_EXHAUSTED: the arena. */
+int tg_selector_compile_with(const char *expression, const struct tg_selector_options *options,
+                             struct tg_arena *arena, struct tg_selector **ret,
+                             struct tg_error *err);
 int tg_selector_compile(const char *expression, struct tg_arena *arena, struct tg_selector **ret,
                         struct tg_error *err);
-/* The same for the cluster's own release: 34 to 37 (others count as the nearest of them). */
 int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_arena *arena,
                             struct tg_selector **ret, struct tg_error *err);
 /* The device with the virtual attribute tangram.dev/granted overlaid. A run-time error (no such

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only look outside of the core: the zone files do not change while a decision runs, and a
- * selector that names a zone is a curiosity. TZif: RFC 8536. */
+/* The data of a zone: RFC 8536. */
 #include "controller/core/cel/zone.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "api/runtime/base/cleanup.h"
 #include "controller/core/cel/number.h"
+#include "controller/core/cel/zone_rule.h"
 
 #define FILE_MAX (256 * 1024)
+#define NAME_MAX_BYTES 64
 
 struct tzif {
     const unsigned char *at, *end;
@@ -50,13 +49,18 @@ static size_t block_size(const struct header *h, size_t width)
            h->isstd + h->isut;
 }
 
-/* The offset of the last transition at or before `at`; before the first, of the first type. */
-static bool find_offset(const unsigned char *data, size_t n, int64_t at, int64_t *ret)
+/* The 64-bit block of a file, taken apart. */
+struct zone {
+    const unsigned char *times, *indexes, *types;
+    const char *rule; /* for what comes after the last transition */
+    size_t n_times, n_types, n_rule;
+};
+
+static bool read_zone(const unsigned char *data, size_t n, struct zone *ret)
 {
     struct tzif f = {.at = data, .end = data + n};
-    const unsigned char *types, *type;
+    const char *line_end;
     struct header h;
-    size_t i = 0, which = 0;
 
     if (!read_header(&f, &h) || f.at[4] < '2' || block_size(&h, 4) + 44 > (size_t)(f.end - f.at))
         return false;
@@ -64,15 +68,69 @@ static bool find_offset(const unsigned char *data, size_t n, int64_t at, int64_t
     if (!read_header(&f, &h) || h.types == 0 || block_size(&h, 8) + 44 > (size_t)(f.end - f.at))
         return false;
     f.at += 44;
-    types = f.at + h.times * 9;
-    while (i < h.times && big_endian(f.at + 8 * i, 8) <= at)
-        i++;
-    if (i > 0)
-        which = f.at[8 * h.times + i - 1];
-    if (which >= h.types)
+    *ret = (struct zone){.times = f.at, .n_times = h.times, .n_types = h.types};
+    ret->indexes = f.at + h.times * 8;
+    ret->types = f.at + h.times * 9;
+    f.at += block_size(&h, 8);
+    if (f.end - f.at < 2 || *f.at != '\n')
+        return true;
+    ret->rule = (const char *)f.at + 1;
+    line_end = memchr(ret->rule, '\n', (size_t)(f.end - f.at) - 1);
+    ret->n_rule = line_end == NULL ? 0 : (size_t)(line_end - ret->rule);
+    return true;
+}
+
+static bool is_summer(const struct zone *z, size_t type)
+{
+    return z->types[6 * type + 4] != 0;
+}
+
+static bool is_used(const struct zone *z, size_t type)
+{
+    return z->n_times > 0 && memchr(z->indexes, (int)type, z->n_times) != NULL;
+}
+
+/* The type that held before the first transition, as Go finds it: the first one if no transition
+ * leads to it, or else one that is no summer time. */
+static size_t first_type(const struct zone *z)
+{
+    if (!is_used(z, 0))
+        return 0;
+    if (z->n_times > 0 && z->indexes[0] < z->n_types && is_summer(z, z->indexes[0])) {
+        for (size_t i = z->indexes[0]; i > 0; i--) {
+            if (!is_summer(z, i - 1))
+                return i - 1;
+        }
+    }
+    for (size_t i = 0; i < z->n_types; i++) {
+        if (!is_summer(z, i))
+            return i;
+    }
+    return 0;
+}
+
+static bool find_offset(const unsigned char *data, size_t n, int64_t at, int64_t *ret)
+{
+    struct zone z;
+    size_t low = 0, high, type;
+
+    if (!read_zone(data, n, &z))
         return false;
-    type = types + 6 * which;
-    *ret = big_endian(type, 4);
+    high = z.n_times;
+    while (low < high) { /* the first transition behind `at` */
+        size_t middle = (low + high) / 2;
+
+        if (big_endian(z.times + 8 * middle, 8) <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == z.n_times && z.n_rule > 0 && tg_cel_zone_rule_offset(z.rule, z.n_rule, at, ret))
+        return true;
+    type = low == 0 ? first_type(&z) : z.indexes[low - 1];
+    if (type >= z.n_types)
+        return false;
+    *ret = big_endian(z.types + 6 * type, 4);
     return true;
 }
 
@@ -90,24 +148,25 @@ static bool numeric_offset(const char *name, size_t n, const char *colon, int64_
     return true;
 }
 
-bool tg_cel_zone_offset(const char *name, size_t n, int64_t at, int64_t *ret)
+bool tg_cel_zone_offset(const struct tg_cel_zones *zones, const char *name, size_t n, int64_t at,
+                        int64_t *ret)
 {
-    static const char folder[] = "/usr/share/zoneinfo/";
-    unsigned char data[FILE_MAX / 8];
     const char *colon = n == 0 ? NULL : memchr(name, ':', n);
-    TG_AUTOFCLOSE FILE *file = NULL;
-    char path[128];
+    char copy[NAME_MAX_BYTES + 1];
+    const void *data;
+    size_t n_data = 0;
 
     *ret = 0;
-    if (n == 0 || (n == 3 && memcmp(name, "UTC", 3) == 0))
+    if (n == 0 || (n == 3 && memcmp(name, "UTC", 3) == 0) ||
+        (n == 5 && memcmp(name, "Local", 5) == 0))
         return true;
     if (colon != NULL)
         return numeric_offset(name, n, colon, ret);
-    if (n > 64 || *name == '/' || memchr(name, '\0', n) != NULL || memmem(name, n, "..", 2) != NULL)
+    if (zones == NULL || n > NAME_MAX_BYTES || *name == '/' || *name == '\\' ||
+        memchr(name, '\0', n) != NULL || memmem(name, n, "..", 2) != NULL)
         return false;
-    snprintf(path, sizeof(path), "%s%.*s", folder, (int)n, name);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    return find_offset(data, fread(data, 1, sizeof(data), file), at, ret);
+    memcpy(copy, name, n);
+    copy[n] = '\0';
+    data = zones->find(zones->context, copy, &n_data);
+    return data != NULL && find_offset(data, n_data, at, ret);
 }

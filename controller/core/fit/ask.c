@@ -52,7 +52,8 @@ static int cache_of(struct tg_ask_book *book, const char *expression, struct tg_
     cache = &book->caches[book->n_caches];
     *cache = (struct tg_selector_cache){.expression = expression, .selector = compiled};
     if (compiled == NULL)
-        rc = tg_selector_compile(expression, book->arena, &cache->selector, err);
+        rc = tg_selector_compile_with(expression, book->fleet->selectors, book->arena,
+                                      &cache->selector, err);
     if (rc == 0)
         rc = tg_core_alloc(book->arena, book->fleet->n_devices, 1, &cache->results, err);
     if (rc == 0)

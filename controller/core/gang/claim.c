@@ -185,8 +185,13 @@ static int check_classes(const struct tally *tally, struct tg_error *err)
     return 0;
 }
 
+struct checking {
+    const struct tg_selector_options *options;
+    struct tg_arena *arena;
+};
+
 static int check_selectors(const struct tg_device_selector *items, size_t n, const char *kind,
-                           const char *name, struct tg_arena *arena, struct tg_error *err)
+                           const char *name, const struct checking *checking, struct tg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         struct tg_selector *selector;
@@ -195,7 +200,8 @@ static int check_selectors(const struct tg_device_selector *items, size_t n, con
         if (items[i].cel == NULL || items[i].cel->expression == NULL)
             return tg_error_set(err, TG_UNIMPLEMENTED, "%s %s: selectors[%zu]: only cel is known",
                                 kind, name, i);
-        rc = tg_selector_compile(items[i].cel->expression, arena, &selector, err);
+        rc = tg_selector_compile_with(items[i].cel->expression, checking->options, checking->arena,
+                                      &selector, err);
         if (rc < 0)
             return tg_error_wrap(err, "%s %s: selectors[%zu]", kind, name, i);
     }
@@ -203,36 +209,39 @@ static int check_selectors(const struct tg_device_selector *items, size_t n, con
 }
 
 static int check_class_selectors(const struct tg_device_class *const *classes, size_t n,
-                                 const char *name, struct tg_arena *arena, struct tg_error *err)
+                                 const char *name, const struct checking *checking,
+                                 struct tg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         if (tg_streq(classes[i]->metadata->name, name))
             return check_selectors(classes[i]->spec->selectors.items, classes[i]->spec->selectors.n,
-                                   "DeviceClass", name, arena, err);
+                                   "DeviceClass", name, checking, err);
     }
     return 0;
 }
 
 static int check_all_selectors(const struct tg_device_class *const *classes, size_t n,
-                               const struct tg_device_claim *devices, struct tg_error *err)
+                               const struct tg_device_claim *devices,
+                               const struct tg_selector_options *options, struct tg_error *err)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(CHECK_BUDGET);
+    const struct checking checking = {.options = options, .arena = arena};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < devices->requests.n; i++) {
         const struct tg_exact_request *request = devices->requests.items[i].exactly;
 
-        rc = check_class_selectors(classes, n, request->device_class_name, arena, err);
+        rc = check_class_selectors(classes, n, request->device_class_name, &checking, err);
         if (rc == 0)
             rc = check_selectors(request->selectors.items, request->selectors.n, "request",
-                                 tg_or(devices->requests.items[i].name, "?"), arena, err);
+                                 tg_or(devices->requests.items[i].name, "?"), &checking, err);
     }
     return rc;
 }
 
 int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classes,
-                   const char *instance, const struct tg_resource_claim *claim, bool *ret_managed,
-                   struct tg_error *err)
+                   const char *instance, const struct tg_selector_options *options,
+                   const struct tg_resource_claim *claim, bool *ret_managed, struct tg_error *err)
 {
     const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
     struct tally tally = count_classes(classes, n_classes, instance, devices);
@@ -252,7 +261,7 @@ int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classe
         tg_error_wrap(err, "claim %s/%s", tg_or(claim->metadata->namespace_, ""),
                       tg_or(claim->metadata->name, "?"));
     if (rc == 0) {
-        rc = check_all_selectors(classes, n_classes, devices, err);
+        rc = check_all_selectors(classes, n_classes, devices, options, err);
         if (rc < 0)
             tg_error_wrap(err, "claim %s/%s", tg_or(claim->metadata->namespace_, ""),
                           tg_or(claim->metadata->name, "?"));

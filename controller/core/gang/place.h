@@ -58,10 +58,11 @@ struct tg_no_place {
  * subset...), TG_NOT_FOUND for an unknown class, TG_FAILED_PRECONDITION for an unguarded class,
  * TG_INVALID_ARGUMENT for one that mixes managed and unmanaged classes or asks for > 32 devices.
  * *ret_managed, set on success and on failure: does any request use a class of ours, or is its
- * class unknown and the claim says that it is a gang's? false comes with 0: not our business. */
+ * class unknown and the claim says that it is a gang's? false comes with 0: not our business.
+ * options: what selectors are compiled for. */
 int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classes,
-                   const char *instance, const struct tg_resource_claim *claim, bool *ret_managed,
-                   struct tg_error *err);
+                   const char *instance, const struct tg_selector_options *options,
+                   const struct tg_resource_claim *claim, bool *ret_managed, struct tg_error *err);
 /* What of a pod placement cannot model (required inter-pod affinity, DoNotSchedule spread
  * constraints, foreign schedulerName, volumes): TG_UNIMPLEMENTED, named. A pinned pod cannot come
  * back, so nothing is guessed. */

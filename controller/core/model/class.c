@@ -41,7 +41,8 @@ static int refuse(struct tg_fleet_class *row, const struct tg_error *cause, stru
                : 0;
 }
 
-static int compile_class(struct tg_fleet_class *row, struct tg_arena *arena, struct tg_error *err)
+static int compile_class(struct tg_fleet_class *row, const struct tg_selector_options *options,
+                         struct tg_arena *arena, struct tg_error *err)
 {
     const struct tg_device_class_spec *spec = row->object->spec;
     int rc =
@@ -55,7 +56,7 @@ static int compile_class(struct tg_fleet_class *row, struct tg_arena *arena, str
             tg_error_set(&cause, TG_UNIMPLEMENTED,
                          "a selector of a kind that this version does not know");
         else
-            tg_selector_compile(cel->expression, arena, &row->selectors[i], &cause);
+            tg_selector_compile_with(cel->expression, options, arena, &row->selectors[i], &cause);
         if (cause.code != TG_OK)
             rc = refuse(row, &cause, arena, err);
         else
@@ -97,7 +98,7 @@ int tg_fleet_add_classes(struct tg_fleet *fleet, const struct tg_fleet_input *in
                                        .name = klass->metadata->name,
                                        .kind = tg_class_kind(klass, fleet->instance)};
         if (row->kind == TG_CLASS_MANAGED)
-            rc = compile_class(row, arena, err);
+            rc = compile_class(row, fleet->selectors, arena, err);
     }
     return rc;
 }

@@ -83,6 +83,7 @@ int tg_fleet_new(const struct tg_fleet_input *input, struct tg_arena *arena, str
     if (rc < 0)
         return rc;
     fleet->instance = input->instance;
+    fleet->selectors = input->selectors;
     rc = add_taint_rules(fleet, input, arena, err);
     if (rc == 0)
         rc = add_nodes(fleet, input, arena, err);

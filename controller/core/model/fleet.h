@@ -30,6 +30,8 @@ struct tg_fleet_assumed {
     const char *node;
 };
 
+struct tg_selector_options;
+
 struct tg_fleet_input {
     const struct tg_node *const *nodes;
     size_t n_nodes;
@@ -49,6 +51,7 @@ struct tg_fleet_input {
     const struct tg_fleet_assumed *assumed;
     size_t n_assumed;
     const char *instance; /* classes labelled tangram.dev/controller=<instance> are ours */
+    const struct tg_selector_options *selectors; /* what the cluster is; NULL: of the newest kind */
 };
 
 struct tg_fleet;

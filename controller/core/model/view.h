@@ -92,6 +92,7 @@ struct tg_fleet {
     const struct tg_device_taint_rule **taint_rules; /* by name */
     size_t n_taint_rules;
     const char *instance;
+    const struct tg_selector_options *selectors;
 };
 
 /* The four parts of tg_fleet_new, one file each: pool.c, holder.c, room.c, class.c. They run in

@@ -49,6 +49,8 @@ struct fixture {
     unsigned refuse_lists;       /* so many lists are refused */
     char lists[2048];            /* what was listed, one a line */
     bool no_taint_rules;         /* the server does not know the kind */
+    const char *version;         /* minor of the server: "37" if NULL; "" = refused */
+    unsigned versions;           /* how often it was asked */
     bool hold_leases;            /* renewals wait for the test as well */
     struct test_connection *claim_watch;
     struct tg_fake_clock clock; /* of the controller, after fixture_freeze */
@@ -117,6 +119,17 @@ static inline void fixture_list(struct fixture *f, struct test_connection *conne
     tg_buf_done(&list);
 }
 
+static inline void fixture_version(struct fixture *f, struct test_connection *connection)
+{
+    char text[64];
+
+    f->versions++;
+    snprintf(text, sizeof(text), "{\"major\":\"1\",\"minor\":\"%s\",\"gitVersion\":\"v\"}",
+             tg_or(f->version, "37"));
+    test_reply(connection, tg_streq(f->version, "") ? 403 : 200, "",
+               tg_streq(f->version, "") ? STATUS(403, "Forbidden") : text);
+}
+
 static inline void fixture_handle(void *data, struct test_connection *connection,
                                   const struct test_request *request)
 {
@@ -129,6 +142,8 @@ static inline void fixture_handle(void *data, struct test_connection *connection
             f->claim_watch = connection;
     } else if (strstr(request->path, "limit=") != NULL) {
         fixture_list(f, connection, request->path);
+    } else if (tg_streq(request->path, "/version")) {
+        fixture_version(f, connection);
     } else if (lease && !f->hold_leases) {
         fixture_lease(connection, !tg_streq(request->method, "GET"));
     } else if (strstr(request->path, "/events") != NULL) {
@@ -169,7 +184,8 @@ static inline void fixture_start(struct fixture *f, const char *yaml)
     f->controller->pass = (struct tg_deferred){.callback = fixture_pass, .data = f};
     f->state = tg_controller_state(f->controller, "u");
     while (!tg_elector_leading(f->controller->elector) || !tg_controller_synced(f->controller) ||
-           f->claim_watch == NULL)
+           f->claim_watch == NULL || f->versions == 0 ||
+           (!tg_streq(f->version, "") && f->controller->selectors.minor == 0))
         tg_loop_run_once(f->loop, true);
 }
 

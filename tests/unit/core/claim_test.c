@@ -83,13 +83,13 @@ static void what_cannot_be_served_is_named_and_foreign_claims_are_left_alone(voi
                           "controller\":\"b\"}},\"spec\":{}}");
         add_raw_class(&w, "{\"metadata\":{\"name\":\"bare\",\"labels\":{\"tangram.dev/"
                           "controller\":\"default\"}},\"spec\":{}}");
-        rc = tg_claim_check(w.classes, w.n_classes, "default", new_claim(&w, "c", cases[i].devices),
-                            &managed, &err);
+        rc = tg_claim_check(w.classes, w.n_classes, "default", NULL,
+                            new_claim(&w, "c", cases[i].devices), &managed, &err);
         if (rc != cases[i].rc || managed != cases[i].managed)
             fail_msg("%s: %d, managed %d: %s", cases[i].devices, rc, managed, err.message);
         if (cases[i].text != NULL && strstr(err.message, cases[i].text) == NULL)
             fail_msg("'%s' lacks '%s'", err.message, cases[i].text);
-        assert_int_equal(tg_claim_check(w.classes, w.n_classes, "default",
+        assert_int_equal(tg_claim_check(w.classes, w.n_classes, "default", NULL,
                                         new_claim(&w, "c", cases[i].devices), &managed, NULL),
                          cases[i].rc);
         world_done(&w);

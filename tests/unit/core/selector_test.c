@@ -337,6 +337,11 @@ static void an_expression_that_needs_a_newer_release_says_so(void **state)
                      -TG_INVALID_ARGUMENT);
     assert_non_null(strstr(err.message, "needs Kubernetes 1.37"));
     assert_int_equal(tg_selector_compile_for(A ".list.includes(1)", 37, arena, &selector, &err), 0);
+    /* Older ones count as 1.34, newer and unknown ones as 1.37. */
+    assert_int_equal(tg_selector_compile_for(A ".list.includes(1)", 30, arena, &selector, &err),
+                     -TG_INVALID_ARGUMENT);
+    assert_int_equal(tg_selector_compile_for(A ".list.includes(1)", 0, arena, &selector, &err), 0);
+    assert_int_equal(tg_selector_compile_for(A ".list.includes(1)", 99, arena, &selector, &err), 0);
 }
 
 int main(void)
