@@ -447,11 +447,16 @@ static bool same_fold(const struct tg_cel_fold *a, const struct tg_cel_fold *b)
            unparse_same(a->result, b->result);
 }
 
+static bool same_node(const struct tg_cel_node *a, const struct tg_cel_node *b)
+{
+    return a->kind == b->kind && a->n_args == b->n_args && a->member == b->member &&
+           a->test == b->test && tg_streq(tg_or(a->name, ""), tg_or(b->name, "")) &&
+           (a->optional == NULL) == (b->optional == NULL);
+}
+
 bool unparse_same(const struct tg_cel_node *a, const struct tg_cel_node *b)
 {
-    if (a->kind != b->kind || a->n_args != b->n_args || a->member != b->member ||
-        a->test != b->test || !tg_streq(tg_or(a->name, ""), tg_or(b->name, "")) ||
-        (a->optional == NULL) != (b->optional == NULL))
+    if (!same_node(a, b))
         return false;
     if (a->kind == TG_CEL_LITERAL && !same_literal(&a->literal, &b->literal))
         return false;
