@@ -104,6 +104,7 @@ struct tg_controller {
     void *drained_data;
     struct tg_timer drain; /* how long that may take */
     uint64_t passes, writes, write_failures;
+    size_t contested; /* devices, as of the last pass */
 };
 
 int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *options,

@@ -50,6 +50,7 @@ static int debug_units(void *data, struct tg_buf *body, const char **content_typ
     tg_jw_kv_int(&w, "passes", (int64_t)controller->passes);
     tg_jw_kv_int(&w, "writes", (int64_t)controller->writes);
     tg_jw_kv_int(&w, "writeFailures", (int64_t)controller->write_failures);
+    tg_jw_kv_int(&w, "contestedDevices", (int64_t)controller->contested);
     tg_jw_key(&w, "units");
     tg_jw_begin_array(&w);
     for (struct tg_map_entry *e = tg_map_first(controller->units); e != NULL; e = tg_map_next(e))

@@ -440,7 +440,7 @@ static int prepare(struct pass *pass)
     return r < 0 ? r : build_fleet(pass);
 }
 
-static void check_classes(struct pass *pass)
+static void check_guards(const struct pass *pass)
 {
     const struct tg_view_list *classes = &pass->view.lists[TG_VIEW_CLASS];
 
@@ -452,6 +452,32 @@ static void check_classes(struct pass *pass)
                 pass->controller, classes->items[i], "UnguardedDeviceClass",
                 "The class is labelled for Tangram but lacks the guard: add the selector "
                 "expression " TG_GUARD_EXPRESSION " as an entry of its own. It is not served.");
+}
+
+static void check_contests(struct pass *pass)
+{
+    struct tg_fleet_contest contest;
+    size_t devices = 0;
+
+    for (size_t i = 0; tg_fleet_contest(pass->fleet, i, &contest); i++) {
+        const char *text = tg_arena_printf(
+            pass->arena,
+            "The class is not managed by Tangram, and matches %zu devices that managed classes "
+            "match too (%s of pool %s, driver %s, for one): Tangram gives them to nobody. Narrow "
+            "the selectors of this class or of theirs, or make it a managed one (label and guard).",
+            contest.devices, contest.device, contest.pool, contest.driver);
+
+        devices += contest.devices;
+        if (text != NULL)
+            tg_controller_report_class(pass->controller, contest.klass, "ContestedDevices", text);
+    }
+    pass->controller->contested = devices;
+}
+
+static void check_classes(struct pass *pass)
+{
+    check_guards(pass);
+    check_contests(pass);
 }
 
 /* One unit that asks too much must not stop the others. */

@@ -7,6 +7,7 @@
 load lib
 
 FOREIGN=gpu.example.com
+CONTESTS=contests.example.com
 
 setup() {
     scenario_setup
@@ -28,7 +29,7 @@ teardown() {
     [[ ! -e $TG_DIR/run/node-5.twin ]] || "$TG_CLUSTER_SCRIPTS/stop" "$TG_DIR" node-5.twin || true
     k delete resourceslice clash --ignore-not-found >/dev/null
     scenario_teardown
-    k delete deviceclass "$FOREIGN" --ignore-not-found >/dev/null
+    k delete deviceclass "$FOREIGN" "$CONTESTS" --ignore-not-found >/dev/null
     k get resourceslices -o json | jq -r --arg driver "$FOREIGN" '.items[] | select(.spec.driver == $driver) | .metadata.name' |
         xargs -r "$TG_CLUSTER_SCRIPTS/kubectl" "$TG_DIR" delete resourceslice >/dev/null
 }
@@ -88,6 +89,22 @@ YAML
     pod mixed unused | sed 's/resourceClaimTemplateName: unused/resourceClaimName: mixed/' | kn create -f -
     wait_event 30 ResourceClaim mixed "$FOREIGN"
     [[ -z $(kn get resourceclaim mixed -o jsonpath='{.status.allocation}') ]]
+}
+
+@test "(g) devices that a class of others matches too are given to nobody, which is told, until it does no more" {
+    k create -f - <<YAML
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: $CONTESTS}
+spec: {selectors: [{cel: {expression: device.driver == "$TG_DRIVER"}}]}
+YAML
+    tg_watch_first 30 ".involvedObject.kind == \"DeviceClass\" and .involvedObject.name == \"$CONTESTS\" and
+        .reason == \"ContestedDevices\"" --namespace default events >/dev/null
+    { template contested 1 "$H100"; pod contested contested; } | kn create -f -
+    wait_event 30 Pod contested "DeviceClass $CONTESTS, which is not managed"
+    [[ -z $(kn get resourceclaim "$(claim_of contested)" -o jsonpath='{.status.allocation}') ]]
+    k delete deviceclass "$CONTESTS"
+    wait_ready 60 contested
 }
 
 # not_published DRIVER TEXT: an event on node-5 says that nothing is published since DRIVER publishes the same card.

@@ -67,8 +67,9 @@ int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_ar
                                     arena, ret, err);
 }
 
-int tg_selector_matches(const struct tg_selector *selector, const char *driver,
-                        const struct tg_device *device, bool *ret, struct tg_error *err)
+static int matches(const struct tg_selector *selector, const char *driver,
+                   const struct tg_device *device, unsigned overlay, bool *ret,
+                   struct tg_error *err)
 {
     _Alignas(max_align_t) char buffer[STACK_BYTES];
     struct tg_cel_scratch scratch;
@@ -77,13 +78,24 @@ int tg_selector_matches(const struct tg_selector *selector, const char *driver,
     int rc;
 
     tg_cel_scratch_init(&scratch, buffer, sizeof(buffer), TG_CEL_EVALUATION_MEMORY);
-    rc =
-        tg_cel_device_init(&view, tg_cel_program_reads(selector->program), &scratch, driver, device,
-                           TG_CEL_DEVICE_GUARD | (selector->lists ? TG_CEL_DEVICE_LISTS : 0U), err);
+    rc = tg_cel_device_init(&view, tg_cel_program_reads(selector->program), &scratch, driver,
+                            device, overlay | (selector->lists ? TG_CEL_DEVICE_LISTS : 0U), err);
     if (rc == 0)
         rc = tg_cel_evaluate_bool(selector->program, &input, &scratch, ret, NULL, err);
     tg_cel_scratch_done(&scratch);
     return rc;
+}
+
+int tg_selector_matches(const struct tg_selector *selector, const char *driver,
+                        const struct tg_device *device, bool *ret, struct tg_error *err)
+{
+    return matches(selector, driver, device, TG_CEL_DEVICE_GUARD, ret, err);
+}
+
+int tg_selector_matches_published(const struct tg_selector *selector, const char *driver,
+                                  const struct tg_device *device, bool *ret, struct tg_error *err)
+{
+    return matches(selector, driver, device, 0U, ret, err);
 }
 
 const struct tg_cel_reads *tg_selector_reads(const struct tg_selector *selector)

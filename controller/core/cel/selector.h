@@ -39,6 +39,9 @@ int tg_selector_compile_for(const char *expression, unsigned minor, struct tg_ar
  * key, wrong type, cost limit) is TG_FAILED_PRECONDITION. */
 int tg_selector_matches(const struct tg_selector *selector, const char *driver,
                         const struct tg_device *device, bool *ret, struct tg_error *err);
+/* The device as its slice publishes it: what the built-in allocator sees. Errors as above. */
+int tg_selector_matches_published(const struct tg_selector *selector, const char *driver,
+                                  const struct tg_device *device, bool *ret, struct tg_error *err);
 /* What the result depends on: devices that agree in it give the same. */
 const struct tg_cel_reads *tg_selector_reads(const struct tg_selector *selector);
 

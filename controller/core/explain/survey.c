@@ -81,6 +81,11 @@ static void survey_device(struct surveyor *s, size_t index)
             s->out->unsupported_why == NULL ? device->unsupported : s->out->unsupported_why;
         return;
     }
+    if (device->contested != NULL) {
+        if (s->out->contested++ == 0)
+            s->out->contested_by = device->contested;
+        return;
+    }
     s->out->matching++;
     if (device->holder != NULL) {
         s->out->held++;

@@ -26,6 +26,8 @@ struct tg_survey {
     size_t nodes_free;  /* nodes with at least one free one */
     size_t unsupported; /* wherever they are */
     const char *unsupported_why;
+    size_t contested; /* on nodes that fit: others can have them (model/contest.h) */
+    const char *contested_by;
     size_t best_node; /* with the most free ones, the first by name; TG_NO_INDEX: none */
     size_t best_free;
     struct tg_holders holders;      /* everywhere */

@@ -229,6 +229,13 @@ static void add_left_out(struct why *w)
         tg_text_count(&w->text, s->unsupported, "matching device is", "matching devices are");
         tg_text_add(&w->text, " not supported in this version (%s)", s->unsupported_why);
     }
+    if (s->contested > 0) {
+        tg_text_add(&w->text, "; ");
+        tg_text_count(&w->text, s->contested, "matching device is", "matching devices are");
+        tg_text_add(&w->text,
+                    " given to nobody, since DeviceClass %s, which is not managed, matches too",
+                    s->contested_by);
+    }
     if (fleet->n_bad_pools > 0) {
         tg_text_add(&w->text, "; ");
         tg_text_count(&w->text, fleet->n_bad_pools, "pool is", "pools are");

@@ -12,7 +12,7 @@
 
 bool tg_board_usable(const struct tg_fleet_device *device)
 {
-    return device->unsupported == NULL && device->holder == NULL;
+    return device->unsupported == NULL && device->contested == NULL && device->holder == NULL;
 }
 
 static int read_member(struct tg_board *board, size_t index, struct tg_board_member *member,

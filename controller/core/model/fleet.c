@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/runtime/base/str.h"
+#include "controller/core/model/contest.h"
 #include "controller/core/model/sort.h"
 #include "controller/core/model/taint.h"
 #include "controller/core/model/view.h"
@@ -95,6 +96,8 @@ int tg_fleet_new(const struct tg_fleet_input *input, struct tg_arena *arena, str
         rc = tg_fleet_add_pods(fleet, input, arena, err);
     if (rc == 0)
         rc = tg_fleet_add_classes(fleet, input, arena, err);
+    if (rc == 0)
+        rc = tg_fleet_add_contests(fleet, arena, err);
     if (rc == 0)
         *ret = fleet;
     return rc;

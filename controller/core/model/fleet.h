@@ -79,6 +79,15 @@ enum tg_class_kind {
 };
 enum tg_class_kind tg_class_kind(const struct tg_device_class *klass, const char *instance);
 
+/* A class of others that reaches devices which our classes reach too: those are given to nobody. */
+struct tg_fleet_contest {
+    const struct tg_device_class *klass;
+    size_t devices;                     /* how many */
+    const char *driver, *pool, *device; /* the first of them */
+};
+/* The i-th of them in the order of names; false beyond the last. */
+bool tg_fleet_contest(const struct tg_fleet *fleet, size_t i, struct tg_fleet_contest *ret);
+
 /* Does the device of a plan still stand: in the newest complete pool, not tainted
  * NoSchedule/NoExecute beyond the given tolerations, not healthy=false? TG_DEVICE_ABSENT: pool or
  * device is not there or the pool is incomplete. */

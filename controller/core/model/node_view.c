@@ -114,6 +114,20 @@ static void add_holders(const struct builder *b, const struct tg_fleet_holder *h
     row->taken = row->holder != NULL;
 }
 
+static int bar_contested(const struct builder *b, struct tg_view_device *row, struct tg_error *err)
+{
+    size_t index = tg_fleet_find_device(b->fleet, row->driver, row->pool_name, row->name);
+    const char *by = index == TG_NO_INDEX ? NULL : b->fleet->devices[index].contested;
+
+    if (by == NULL)
+        return 0;
+    row->barred =
+        tg_arena_printf(b->arena, "DeviceClass %s, which is not managed, matches too", by);
+    return row->barred != NULL ? 0
+                               : tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                              "the decision needs more memory than its budget");
+}
+
 static int add_device(struct builder *b, const struct tg_node_counters *counters,
                       const struct tg_node_partitions *partitions,
                       const struct tg_resource_slice *slice, const struct tg_device *device,
@@ -133,6 +147,9 @@ static int add_device(struct builder *b, const struct tg_node_counters *counters
                                    .wants_counters = device->consumes_counters.n > 0};
     if (tg_attribute_has_domain(device, row->driver, TG_GUARD_DOMAIN))
         row->barred = "publishes an attribute of the reserved domain " TG_GUARD_DOMAIN;
+    rc = bar_contested(b, row, err);
+    if (rc < 0)
+        return rc;
     holders = tg_fleet_find_holders(b->fleet, row->driver, row->pool_name, row->name, &n);
     add_holders(b, holders, n, row);
     reach_of(b, slice->spec, row);

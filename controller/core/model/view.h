@@ -43,6 +43,7 @@ struct tg_fleet_device {
     const char *driver, *pool, *name;
     size_t node;             /* TG_NO_INDEX: of no node that we know */
     const char *unsupported; /* why this version never allocates it, or NULL */
+    const char *contested;   /* the class by which others can have it (contest.h), or NULL */
     const char *holder;      /* who holds it, or NULL */
     const struct tg_taint *const
         *taints; /* NoSchedule and NoExecute only, those of rules and of bad health included */
@@ -62,6 +63,8 @@ struct tg_fleet_class {
     size_t n_selectors;
     int compile_code;          /* 0, or the negative code with which a selector was refused */
     const char *compile_error; /* its text */
+    size_t contests;           /* devices that it contests (contest.h) */
+    size_t contests_first;     /* the first of them; only with contests > 0 */
 };
 
 /* One share or the whole of a device. */

@@ -127,6 +127,31 @@ static void a_released_member_that_nobody_binds_is_reported_and_forgiven(void **
     bench_free(bench);
 }
 
+static void
+a_class_of_others_that_matches_our_devices_is_told_and_nothing_is_given_away(void **state)
+{
+    struct bench *bench = bench_new();
+
+    (void)state;
+    bench_fleet(bench, 1);
+    tg_cluster_create(bench->cluster, TG_VIEW_CLASS,
+                      "{'metadata':{'name':'theirs'},'spec':{'selectors':[{'cel':{'expression':"
+                      "'device.driver == \\"
+                      "'device.driver == \\\"" DRIVER "\\\"'}}]}}");
+    bench_pod(bench, "p", 1, 1, NULL);
+    bench_settle(bench, 0);
+    assert_int_equal(bench_allocated(bench), 0);
+    assert_int_equal(bench->controller.contested, 2);
+    assert_non_null(strstr(bench_told(bench, "class/theirs"), "ContestedDevices: "));
+    assert_non_null(strstr(bench_told(bench, "class/theirs"), "matches 2 devices"));
+    assert_non_null(strstr(bench_told(bench, "claim/ns/p-0"), "DeviceClass theirs"));
+    tg_cluster_delete(bench->cluster, TG_VIEW_CLASS, NULL, "theirs");
+    bench_settle(bench, 0);
+    assert_int_equal(bench_bound(bench), 1);
+    assert_int_equal(bench->controller.contested, 0);
+    bench_free(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +159,8 @@ int main(void)
         cmocka_unit_test(devices_stay_taken_when_a_pod_with_two_claims_goes_under_its_writes),
         cmocka_unit_test(a_unit_that_asks_too_much_is_told_so_and_stops_nobody),
         cmocka_unit_test(a_released_member_that_nobody_binds_is_reported_and_forgiven),
+        cmocka_unit_test(
+            a_class_of_others_that_matches_our_devices_is_told_and_nothing_is_given_away),
         cmocka_unit_test(failures_in_a_row_wait_longer_each_time),
     };
 

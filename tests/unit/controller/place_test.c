@@ -195,7 +195,9 @@ static void the_order_of_objects_changes_no_byte_of_the_plan(void **state)
 
     (void)state;
     bench_fleet(bench, 3);
-    tg_cluster_create(bench->cluster, TG_VIEW_CLASS, "{'metadata':{'name':'a'},'spec':{}}");
+    tg_cluster_create(
+        bench->cluster, TG_VIEW_CLASS,
+        "{'metadata':{'name':'a'},'spec':{'selectors':[{'cel':{'expression':'false'}}]}}");
     bench_gang(bench, "g", 4, 4);
     for (bench->rotate = 0; bench->rotate < 5; bench->rotate++) {
         const char *text;

@@ -42,6 +42,26 @@ static void a_fleet_whose_nodes_are_all_out_says_by_which_rule(void **state)
     world_done(&w);
 }
 
+static void devices_that_others_can_have_are_told_with_the_class(void **state)
+{
+    struct world w;
+    struct tg_no_place no;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_raw_class(&w, "{\"metadata\":{\"name\":\"theirs\"},\"spec\":{\"selectors\":[]}}");
+    add_node(&w, "a", "", "");
+    add_gpus(&w, "a", 2, "");
+    no = why_one(&w, 1);
+    assert_string_equal(no.reason, "InsufficientDevices");
+    if (strstr(no.text,
+               "2 matching devices are given to nobody, since DeviceClass theirs, which is "
+               "not managed, matches too") == NULL)
+        fail_msg("%s", no.text);
+    world_done(&w);
+}
+
 static void a_selector_that_nothing_matches_is_quoted(void **state)
 {
     struct world w;
@@ -220,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fleet_whose_nodes_are_all_out_says_by_which_rule),
+        cmocka_unit_test(devices_that_others_can_have_are_told_with_the_class),
         cmocka_unit_test(a_selector_that_nothing_matches_is_quoted),
         cmocka_unit_test(held_tainted_and_unsupported_devices_are_counted_with_the_holders),
         cmocka_unit_test(a_node_with_devices_and_no_room_is_named_with_what_it_lacks),

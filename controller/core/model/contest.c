@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/model/contest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/runtime/base/str.h"
+#include "controller/core/cel/program.h"
+#include "controller/core/model/attribute.h"
+#include "controller/core/model/sort.h"
+
+/* Fleets consist of few kinds of devices, told apart by what the selectors read. */
+#define SLOTS 64
+#define KEY_MAX 256
+
+struct slot {
+    char key[KEY_MAX]; /* "" : empty */
+    struct tg_fleet_class *by;
+};
+
+struct reader {
+    struct tg_fleet_class *row;
+    struct tg_selector **selectors; /* NULL where it is not understood */
+    size_t n;
+};
+
+struct tg_contest {
+    struct reader *managed, *others;
+    size_t n_managed, n_others;
+    bool opaque; /* some selector reads more than can be put into a key */
+    struct slot slots[SLOTS];
+};
+
+/* --- what selectors read, as a key ------------------------------------------------------------ */
+
+struct key {
+    char *text;
+    size_t n;
+    bool fits;
+};
+
+static void add(struct key *key, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (!key->fits || key->n + n + 2 > KEY_MAX) {
+        key->fits = false;
+        return;
+    }
+    memcpy(key->text + key->n, text, n);
+    key->text[key->n + n] = '\n'; /* in no attribute: names and values end there */
+    key->n += n + 1;
+    key->text[key->n] = '\0';
+}
+
+static void add_attribute(struct key *key, const struct tg_device_attribute *a)
+{
+    char number[32];
+
+    if (a->string != NULL) {
+        add(key, "s");
+        add(key, a->string);
+    } else if (a->version != NULL) {
+        add(key, "v");
+        add(key, a->version);
+    } else if (a->int_.set || a->bool_.set) {
+        snprintf(number, sizeof(number), "%c%lld", a->int_.set ? 'i' : 'b',
+                 a->int_.set ? (long long)a->int_.value : (long long)a->bool_.value);
+        add(key, number);
+    } else {
+        key->fits = false; /* a list, or of a kind that is not known */
+    }
+}
+
+/* Everything of that name, whatever its domain: a key may tell apart more than it has to. */
+static void add_read(struct key *key, const struct tg_cel_read *read,
+                     const struct tg_device *device)
+{
+    size_t n = read->capacity ? device->capacity.n : device->attributes.n;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name =
+            read->capacity ? device->capacity.items[i].key : device->attributes.items[i].key;
+        const char *slash = strchr(name, '/');
+
+        if (!tg_streq(slash == NULL ? name : slash + 1, read->name))
+            continue;
+        add(key, name);
+        if (read->capacity)
+            add(key, tg_or(device->capacity.items[i].value.value, ""));
+        else
+            add_attribute(key, &device->attributes.items[i].value);
+    }
+    add(key, "");
+}
+
+static void add_readers(struct key *key, const struct reader *readers, size_t n,
+                        const struct tg_device *device)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < readers[i].n; j++) {
+            const struct tg_cel_reads *reads =
+                readers[i].selectors[j] == NULL ? NULL : tg_selector_reads(readers[i].selectors[j]);
+
+            for (size_t k = 0; reads != NULL && k < reads->n; k++)
+                add_read(key, &reads->items[k], device);
+        }
+}
+
+/* False: the device has no key, and is looked at by itself. */
+static bool make_key(const struct tg_contest *contest, const char *driver,
+                     const struct tg_device *device, char out[KEY_MAX])
+{
+    struct key key = {.text = out, .fits = !contest->opaque};
+    bool shared =
+        device->allow_multiple_allocations.set && device->allow_multiple_allocations.value;
+
+    add(&key, driver);
+    add(&key, shared ? "+" : "-");
+    add_readers(&key, contest->managed, contest->n_managed, device);
+    add_readers(&key, contest->others, contest->n_others, device);
+    return key.fits;
+}
+
+/* --- who reaches a device --------------------------------------------------------------------- */
+
+static bool matches(const struct reader *reader, const char *driver, const struct tg_device *device)
+{
+    bool published =
+        reader->row->kind == TG_CLASS_UNMANAGED || reader->row->kind == TG_CLASS_UNGUARDED;
+
+    for (size_t i = 0; i < reader->n; i++) {
+        bool match = false;
+        int rc = 0;
+
+        if (reader->selectors[i] == NULL)
+            match = true;
+        else if (published)
+            rc = tg_selector_matches_published(reader->selectors[i], driver, device, &match, NULL);
+        else
+            rc = tg_selector_matches(reader->selectors[i], driver, device, &match, NULL);
+        if (rc < 0 || !match)
+            return false;
+    }
+    return true;
+}
+
+static struct tg_fleet_class *find(const struct reader *readers, size_t n, const char *driver,
+                                   const struct tg_device *device)
+{
+    for (size_t i = 0; i < n; i++)
+        if (matches(&readers[i], driver, device))
+            return readers[i].row;
+    return NULL;
+}
+
+static struct tg_fleet_class *look(const struct tg_contest *contest, const char *driver,
+                                   const struct tg_device *device)
+{
+    if (find(contest->managed, contest->n_managed, driver, device) == NULL)
+        return NULL;
+    return find(contest->others, contest->n_others, driver, device);
+}
+
+struct tg_fleet_class *tg_contest_by(struct tg_contest *contest, const char *driver,
+                                     const struct tg_device *device)
+{
+    char key[KEY_MAX];
+    struct slot *slot;
+
+    if (contest->n_managed == 0 || contest->n_others == 0)
+        return NULL;
+    if (!make_key(contest, driver, device, key))
+        return look(contest, driver, device);
+    slot = &contest->slots[tg_hash64(key, strlen(key)) % SLOTS];
+    if (!tg_streq(slot->key, key)) {
+        memcpy(slot->key, key, sizeof(key));
+        slot->by = look(contest, driver, device);
+    }
+    return slot->by;
+}
+
+/* --- classes ---------------------------------------------------------------------------------- */
+
+static int compile(const struct tg_device_class *klass, struct tg_arena *arena,
+                   struct reader *reader, struct tg_error *err)
+{
+    const struct tg_device_class_spec *spec = klass->spec;
+    size_t n = spec == NULL ? 0 : spec->selectors.n;
+    int rc = tg_core_alloc(arena, n, sizeof(struct tg_selector *), &reader->selectors, err);
+
+    reader->n = n;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const struct tg_cel_selector *cel = spec->selectors.items[i].cel;
+        struct tg_error why = TG_ERROR_INIT;
+
+        if (cel != NULL && cel->expression != NULL &&
+            tg_selector_compile(cel->expression, arena, &reader->selectors[i], &why) < 0) {
+            reader->selectors[i] = NULL;
+            if (why.code == TG_RESOURCE_EXHAUSTED)
+                rc = tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s", why.message);
+        }
+    }
+    return rc;
+}
+
+/* A managed class that does not compile serves nothing. */
+static bool serves(const struct tg_fleet_class *row)
+{
+    return row->kind == TG_CLASS_MANAGED && row->compile_code == 0;
+}
+
+static void note_opaque(struct tg_contest *contest, const struct reader *reader)
+{
+    for (size_t i = 0; i < reader->n; i++) {
+        const struct tg_cel_reads *reads =
+            reader->selectors[i] == NULL ? NULL : tg_selector_reads(reader->selectors[i]);
+
+        contest->opaque = contest->opaque || (reads != NULL && reads->all);
+        for (size_t k = 0; reads != NULL && k < reads->n; k++)
+            contest->opaque =
+                contest->opaque || reads->items[k].domain == NULL || reads->items[k].name == NULL;
+    }
+}
+
+int tg_contest_new(const struct tg_fleet *fleet, struct tg_arena *arena, struct tg_contest **ret,
+                   struct tg_error *err)
+{
+    struct tg_contest *contest;
+    int rc = tg_core_alloc(arena, 1, sizeof(*contest), &contest, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc(arena, fleet->n_classes, sizeof(*contest->managed), &contest->managed,
+                           err);
+    if (rc == 0)
+        rc =
+            tg_core_alloc(arena, fleet->n_classes, sizeof(*contest->others), &contest->others, err);
+    for (size_t i = 0; rc == 0 && i < fleet->n_classes; i++) {
+        struct tg_fleet_class *row = &fleet->classes[i];
+        struct reader *reader = serves(row) ? &contest->managed[contest->n_managed]
+                                            : &contest->others[contest->n_others];
+
+        if (serves(row)) {
+            *reader =
+                (struct reader){.row = row, .selectors = row->selectors, .n = row->n_selectors};
+            contest->n_managed++;
+        } else if (row->kind != TG_CLASS_MANAGED) {
+            *reader = (struct reader){.row = row};
+            rc = compile(row->object, arena, reader, err);
+            contest->n_others++;
+        } else {
+            continue;
+        }
+        note_opaque(contest, reader);
+    }
+    if (rc == 0)
+        *ret = contest;
+    return rc;
+}
+
+bool tg_fleet_contest(const struct tg_fleet *fleet, size_t i, struct tg_fleet_contest *ret)
+{
+    for (size_t k = 0; k < fleet->n_classes; k++) {
+        const struct tg_fleet_class *row = &fleet->classes[k];
+        const struct tg_fleet_device *device;
+
+        if (row->contests == 0 || i-- > 0)
+            continue;
+        device = &fleet->devices[row->contests_first];
+        *ret = (struct tg_fleet_contest){.klass = row->object,
+                                         .devices = row->contests,
+                                         .driver = device->driver,
+                                         .pool = device->pool,
+                                         .device = device->name};
+        return true;
+    }
+    return false;
+}
+
+int tg_fleet_add_contests(struct tg_fleet *fleet, struct tg_arena *arena, struct tg_error *err)
+{
+    struct tg_contest *contest;
+    int rc = tg_contest_new(fleet, arena, &contest, err);
+
+    for (size_t i = 0; rc == 0 && i < fleet->n_devices; i++) {
+        struct tg_fleet_device *device = &fleet->devices[i];
+        struct tg_fleet_class *by = tg_contest_by(contest, device->driver, device->object);
+
+        if (by == NULL)
+            continue;
+        device->contested = by->name;
+        if (by->contests++ == 0)
+            by->contests_first = i;
+    }
+    return rc;
+}
