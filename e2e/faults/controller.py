@@ -6,12 +6,14 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[0:0] = [HERE, os.path.join(HERE, os.pardir, "checker")]
 
 import api  # noqa: E402
 import checker  # noqa: E402
 import command  # noqa: E402
 import plays  # noqa: E402
+import rules  # noqa: E402
 import workload  # noqa: E402
 from player import Failure, Player  # noqa: E402
 from process import Process  # noqa: E402
@@ -28,7 +30,7 @@ MARATHON = {"do": "random", "seed": 1, "percent": 25,
 class ControllerPlayer(Player):
     def __init__(self, options):
         self.server = command.server(options)
-        config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "controller.yaml")
+        config = os.path.join(HERE, "controller.yaml")
 
         def process(name, kubeconfig, port):
             health = f"{options.health}:{port}"
@@ -63,11 +65,12 @@ class ControllerPlayer(Player):
         if play.standby:
             self.standby.start()
         settled = self.round(play.units)
-        self.check(before)
+        self.check(before, settled)
         return workload.normal(settled)
 
-    def check(self, before):
-        violations = checker.check(before, self.recorder.since_begin())
+    def check(self, before, settled):
+        """Every recorded state by one checker, the one in which all was done by another."""
+        violations = checker.check(before, self.recorder.since_begin()) + rules.check(list(settled.values()), settled=True)
         if violations:
             raise Failure("; ".join(violations))
 
@@ -90,13 +93,13 @@ class ControllerPlayer(Player):
         warm = None
         try:
             while (count := len(self.proxy.faults())) < MARATHON_FAULTS or warm is None:
-                self.round(plays.ALL)
+                settled = self.round(plays.ALL)
                 if warm is None and count >= MARATHON_WARM:
                     warm = self.controller.descriptors(), self.controller.resident()
             self.proxy.set([])
             self.round(plays.ALL)
             last = self.controller.descriptors(), self.controller.resident()
-            self.check(before)
+            self.check(before, settled)
         except Failure as failure:
             self.end_processes()
             self.clear()

@@ -18,6 +18,7 @@ PLUGIN=(--as=system:serviceaccount:tangram-system:tangram-kubelet-plugin)
 ADMIN=()
 
 setup() {
+    INVENTS='allocations and slices'
     scenario_setup
     CLUSTER_SCOPED=()
     cluster_scoped <<YAML

@@ -29,14 +29,22 @@ scenario_setup() {
 }
 
 scenario_teardown() {
-    local watch
+    local watch kept=0
     diagnose_failure
+    invariants_hold || kept=1
     for watch in "${WATCHES[@]}"; do
         kill "$watch" 2>/dev/null || true
     done
     # The next scenario needs the devices, not the name.
     kn delete jobs,pods,resourceclaims --all --wait --timeout=60s >/dev/null
     k delete namespace "$NAMESPACE" --wait=false >/dev/null
+    return "$kept"
+}
+
+# invariants_hold: what a program in another language reads off the whole cluster. Scenarios that break them themselves, by
+# writing what only the controller should, say so (INVENTS).
+invariants_hold() {
+    [[ -n ${INVENTS:-} ]] || "$TG_SYSTEM/../checker/check" --kubectl "kubectl --kubeconfig $TG_DIR/kubeconfig/admin"
 }
 
 # diagnose_failure: if the scenario failed, what one would look at; once, so a scenario that clears things away on its
