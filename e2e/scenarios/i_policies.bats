@@ -12,7 +12,10 @@ load lib
 NODE_ACCOUNT=(--as=system:node:policy-a --as-group=system:nodes)
 USER=(--as=alice)
 SCHEDULER=(--as=system:kube-scheduler)
-CLAIM_CONTROLLER=(--as=system:serviceaccount:kube-system:resource-claim-controller)
+CLAIM_# A controller manager without an account per controller, and the garbage collector of one that has them.
+MANAGER=(--as=system:kube-controller-manager)
+COLLECTOR=(--as=system:serviceaccount:kube-system:generic-garbage-collector)
+CONTROLLER=(--as=system:serviceaccount:kube-system:resource-claim-controller)
 CONTROLLER=(--as=system:serviceaccount:tangram-system:tangram-controller)
 PLUGIN=(--as=system:serviceaccount:tangram-system:tangram-kubelet-plugin)
 ADMIN=()
@@ -36,13 +39,13 @@ rules:
 - {apiGroups: [""], resources: [pods], verbs: ["*"]}
 - {apiGroups: [""], resources: [pods/status], verbs: [get, update, patch]}
 - {apiGroups: [""], resources: [pods/binding], verbs: [create]}
-- {apiGroups: [tangram.dev], resources: [gangs], verbs: [get, update, patch]}
+- {apiGroups: [tangram.dev], resources: [gangs, gangs/status], verbs: [get, update, patch]}
 ---
 # kubectl reads what it changes, before or after; our accounts and the claim controller do not.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: $NAMESPACE-reader}
-rules: [{apiGroups: [resource.k8s.io], resources: [resourceclaims/status, resourceslices], verbs: [get]}]
+rules: [{apiGroups: [resource.k8s.io], resources: [resourceclaims/status, resourceslices], verbs: [get, delete]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -52,6 +55,7 @@ subjects:
 - {kind: ServiceAccount, namespace: tangram-system, name: tangram-controller}
 - {kind: ServiceAccount, namespace: tangram-system, name: tangram-kubelet-plugin}
 - {kind: ServiceAccount, namespace: kube-system, name: resource-claim-controller}
+- {kind: ServiceAccount, namespace: kube-system, name: generic-garbage-collector}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -61,6 +65,7 @@ subjects:
 - {apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}
 - {apiGroup: rbac.authorization.k8s.io, kind: User, name: "system:node:policy-a"}
 - {apiGroup: rbac.authorization.k8s.io, kind: User, name: "system:kube-scheduler"}
+- {apiGroup: rbac.authorization.k8s.io, kind: User, name: "system:kube-controller-manager"}
 YAML
 }
 
@@ -120,7 +125,7 @@ status() { kn "${@:3}" patch resourceclaim "$1" --subresource=status --type=merg
 @test "(i) only the controller allocates from managed classes, and only it and the claim controller clear" {
     { claim managed gpu.tangram.dev; claim open "$NAMESPACE-open"; } | kn create -f -
     local name
-    for name in NODE_ACCOUNT USER SCHEDULER; do
+    for name in NODE_ACCOUNT USER SCHEDULER MANAGER; do
         local -n identity=$name
         may "${identity[@]}" -- patch resourceclaims status
         refused tangram-claim-status 'may not allocate this claim: DeviceClass gpu.tangram.dev is managed' \
@@ -139,8 +144,11 @@ status() { kn "${@:3}" patch resourceclaim "$1" --subresource=status --type=merg
         status managed '{"status": {"reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}]}}' "${identity[@]}"
         status managed '{"status": {"reservedFor": null}}' "${identity[@]}"
     done
-    status managed "$CLEARED" "${CLAIM_CONTROLLER[@]}"
-    status managed "$ALLOCATION" "${CONTROLLER[@]}"
+    for name in CLAIM_CONTROLLER MANAGER CONTROLLER; do
+        local -n identity=$name
+        status managed "$CLEARED" "${identity[@]}"
+        status managed "$ALLOCATION" "${CONTROLLER[@]}"
+    done
     status managed "$CLEARED" "${CONTROLLER[@]}"
 }
 
@@ -228,6 +236,12 @@ slice_as() { slice "$2" "$3" "$4" "$5" | write "$1" "${@:6}"; }
     wipe policy-a "${NODE_ACCOUNT[@]}"
     run k get resourceslice "$ours"
     [[ $status -ne 0 && $output == *NotFound* ]]
+    # So the garbage collector does when the node is gone, whatever account its controller manager uses.
+    for name in MANAGER COLLECTOR; do
+        local -n identity=$name
+        slice_as create "$ours" gpu.tangram.dev policy-a '' "${bound[@]}"
+        k "${identity[@]}" delete resourceslice "$ours"
+    done
     slice_as create "$ours" gpu.tangram.dev policy-a '' "${bound[@]}"
     k "${bound[@]}" delete resourceslice "$ours"
 }
@@ -499,6 +513,26 @@ YAML
 }
 
 # bats test_tags=core
+@test "(i) the status of a Gang is written by the controller alone, and by who may act in its place" {
+    { template half 1 "$RTX" 'gang: half, size: 2'; pod one half; } | kn create -f -
+    kn wait --for=create gang/half --timeout=30s
+    local plan='{"status": {"plan": {"epoch": 1, "allocationTimestamp": "2026-01-01T00:00:00Z", "members":
+        [{"pod": "one", "uid": "u", "node": "node-1"}]}}}' name
+    write_status() { kn patch gang half --subresource=status --type=merge -p "$1" "${@:2}"; }
+    for name in USER NODE_ACCOUNT SCHEDULER; do
+        local -n identity=$name
+        may "${identity[@]}" -- patch gangs.tangram.dev status
+        refused tangram-gang-status 'may not write the status' write_status "$plan" "${identity[@]}"
+        refused tangram-gang-status 'may not write the status' write_status '{"status": {"phase": "Running"}}' "${identity[@]}"
+        # Its labels are theirs.
+        kn label --overwrite gang half a="${name,,}" "${identity[@]}"
+    done
+    kn create role release --verb=release --resource=gangs.tangram.dev
+    kn create rolebinding release --role=release --user=alice
+    tg_wait_until 10 write_status '{"status": {"explanation": "by hand"}}' "${USER[@]}"
+}
+
+# bats test_tags=core
 @test "(i) templates and direct claims of managed classes and gangs carry the label by which their pods are known" {
     # create KIND CLASS LABELS [CONFIG [METADATA]]: as AS, or alice.
     create() {
@@ -537,8 +571,11 @@ YAML
                 refused "$policy" 'Add the label' create ResourceClaim "$class" '' "$config" "$says"
             fi
         done
-        AS=("${CLAIM_CONTROLLER[@]}")
-        [[ -z $(label_of "$(create ResourceClaim "$class" '' "$config" "$owned")") ]]
+        for kind in CLAIM_CONTROLLER MANAGER; do
+            local -n identity=$kind
+            AS=("${identity[@]}")
+            [[ -z $(label_of "$(create ResourceClaim "$class" '' "$config" "$owned")") ]]
+        done
         AS=("${USER[@]}")
     done
 

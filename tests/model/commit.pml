@@ -19,6 +19,7 @@
  *   -DCLEAR_BEFORE_FENCING   a roll-back clears claims before it rewrites the epoch of the pods
  *   -DFORGET_HOLD            the device of a lost member counts as free
  *   -DTRUST_LOST_ANSWER      an allocation without an answer counts as not done
+ *   -DFENCE_ONCE             what was fenced in this epoch is not fenced again by the next roll-back
  *   -DKEEP_RELEASING         a roll-back that a late un-gating has overtaken is not ended first
  *
  * Not in the model: more than one write of a leader at a time, placement, names of devices and nodes,
@@ -115,10 +116,12 @@ inline apply(s)
     :: kind[s] == SET_MEMBER -> member[index[s]] = MEANS(device[s], index[s])
     :: kind[s] == SET_RELEASING ->
         releasing = true;
+#ifndef FENCE_ONCE
         fenced_pod[0] = false;
         fenced_pod[1] = false;
         fenced_claim[0] = false;
         fenced_claim[1] = false
+#endif
     :: kind[s] == DROP_PLAN ->
         plan = false;
         releasing = false;

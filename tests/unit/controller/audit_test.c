@@ -443,9 +443,9 @@ static void
 every_code_has_a_reason_of_its_own_and_only_a_device_held_twice_is_told_at_once(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < TG_FOUND_CODES; i++) {
+    for (enum tg_finding_code i = 0; i < TG_FOUND_CODES; i++) {
         assert_int_equal(tg_finding_passes(i), i != TG_FOUND_DEVICE_HELD_TWICE);
-        for (size_t j = 0; j < i; j++)
+        for (enum tg_finding_code j = 0; j < i; j++)
             assert_string_not_equal(tg_finding_reason(i), tg_finding_reason(j));
     }
     assert_string_equal(tg_finding_invariant(TG_FOUND_UNMANAGED_CLASS), "I4");
