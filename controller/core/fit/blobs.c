@@ -18,6 +18,12 @@ int tg_fit_blobs_init(struct tg_fit_blobs *blobs, size_t max, struct tg_arena *a
                   : tg_core_alloc(arena, blobs->n_slots, sizeof(*blobs->slots), &blobs->slots, err);
 }
 
+void tg_fit_blobs_clear(struct tg_fit_blobs *blobs)
+{
+    memset(blobs->slots, 0, blobs->n_slots * sizeof(*blobs->slots));
+    blobs->n = 0;
+}
+
 /* FNV-1a, eight bytes at a time where there are eight, then mixed. */
 static uint64_t hash_of(const unsigned char *data, size_t n)
 {

@@ -26,6 +26,8 @@ struct tg_fit_blobs {
 /* Room for at most max of them. */
 int tg_fit_blobs_init(struct tg_fit_blobs *blobs, size_t max, struct tg_arena *arena,
                       struct tg_error *err);
+/* Forgets all of them; their room stays. */
+void tg_fit_blobs_clear(struct tg_fit_blobs *blobs);
 bool tg_fit_blobs_has(const struct tg_fit_blobs *blobs, const void *data, size_t n);
 /* The number of the string; it is copied if it is new. TG_RESOURCE_EXHAUSTED: the arena. At most
  * max different ones may be added. */

@@ -19,19 +19,20 @@ void tg_fit_book_init(struct tg_fit_book *book, const struct tg_rules *rules,
 static int reserve(struct tg_arena *arena, void *list, size_t n, size_t *capacity, size_t size,
                    struct tg_error *err)
 {
+    size_t wider = *capacity == 0 ? 8 : *capacity * 2;
     void *old, *grown;
     int rc = 0;
 
     if (n < *capacity)
         return 0;
-    *capacity = *capacity == 0 ? 8 : *capacity * 2;
-    rc = tg_core_alloc(arena, *capacity, size, &grown, err);
+    rc = tg_core_alloc(arena, wider, size, &grown, err);
     if (rc < 0)
         return rc;
     memcpy(&old, list, sizeof(old));
     if (n > 0)
         memcpy(grown, old, n * size);
     memcpy(list, &grown, sizeof(grown));
+    *capacity = wider;
     return 0;
 }
 

@@ -7,23 +7,72 @@
 
 /* Looks at devices that one step of the search pays for. */
 #define LOOKS_A_STEP 64
+/* Names of counters that are summed up; further ones are left out, which only
+ * weakens the bound. */
+#define MAX_SUMS 16
+
+static size_t sum_of(const struct tg_fit_bound *bound, const char *name)
+{
+    const struct tg_view *view = bound->state->table->view;
+    size_t i = 0;
+
+    while (i < bound->n_sums && strcmp(view->counters[bound->sums[i].first].name, name) != 0)
+        i++;
+    return i;
+}
+
+static int init_sums(struct tg_fit_bound *bound, struct tg_error *err)
+{
+    const struct tg_view *view = bound->state->table->view;
+    struct tg_arena *arena = bound->state->table->arena;
+    int rc = tg_core_alloc(arena, MAX_SUMS, sizeof(*bound->sums), &bound->sums, err);
+
+    for (size_t i = 0; rc == 0 && i < view->n_counters && bound->n_sums < MAX_SUMS; i++) {
+        if (sum_of(bound, view->counters[i].name) < bound->n_sums)
+            continue;
+        bound->sums[bound->n_sums].first = i;
+        rc = tg_core_alloc(arena, view->n_devices, sizeof(__int128),
+                           &bound->sums[bound->n_sums].consumes, err);
+        bound->n_sums++;
+    }
+    for (size_t d = 0; rc == 0 && d < view->n_devices; d++) {
+        const struct tg_view_device *device = &view->devices[d];
+
+        for (size_t i = 0; i < device->n_consumes; i++) {
+            size_t sum = sum_of(bound, view->counters[device->consumes[i].counter].name);
+
+            if (sum < bound->n_sums)
+                bound->sums[sum].consumes[d] += device->consumes[i].amount;
+        }
+    }
+    return rc;
+}
 
 int tg_fit_bound_init(struct tg_fit_bound *bound, const struct tg_fit_state *state,
-                      const struct tg_fit_order *order, struct tg_error *err)
+                      const struct tg_fit_order *order, const size_t *fixed,
+                      const size_t *first_request, struct tg_error *err)
 {
     struct tg_arena *arena = state->table->arena;
-    size_t n = 0;
+    size_t n = 0, n_values = 0;
     int rc = 0;
 
-    *bound = (struct tg_fit_bound){.state = state, .order = order};
-    for (size_t i = 0; i < state->n_claims; i++)
+    *bound = (struct tg_fit_bound){
+        .state = state, .order = order, .fixed = fixed, .first_request = first_request};
+    for (size_t i = 0; i < state->n_claims; i++) {
         n += state->claims[i].n_requests;
+        for (size_t k = 0; k < state->claims[i].n_constraints; k++) {
+            if (state->tracks[i][k].domain->n_values > n_values)
+                n_values = state->tracks[i][k].domain->n_values;
+        }
+    }
     bound->max_demands = n;
     rc = tg_core_alloc(arena, n, sizeof(*bound->demands), &bound->demands, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = tg_core_alloc(arena, order->n, 1, &bound->demands[i].accepts, err);
     if (rc == 0)
         rc = tg_core_alloc(arena, order->n, 1, &bound->scratch, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, n_values, 1, &bound->values, err);
     if (rc == 0)
         rc = tg_core_alloc(arena, order->n, sizeof(size_t), &bound->owner, err);
     if (rc == 0)
@@ -32,7 +81,9 @@ int tg_fit_bound_init(struct tg_fit_bound *bound, const struct tg_fit_state *sta
         rc = tg_core_alloc(arena, n, sizeof(size_t), &bound->came_over, err);
     if (rc == 0)
         rc = tg_core_alloc(arena, n, sizeof(size_t), &bound->queue, err);
-    return rc < 0 ? rc : tg_core_alloc(arena, n, sizeof(bool), &bound->seen, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, n, sizeof(bool), &bound->seen, err);
+    return rc < 0 ? rc : init_sums(bound, err);
 }
 
 static bool would_get(const struct tg_fit_bound *bound, size_t claim,
@@ -55,15 +106,20 @@ static bool all_would_get(const struct tg_fit_bound *bound, size_t claim,
     return all->n > 0;
 }
 
-/* Which places of the order the choice could still take; ret_need: exclusive devices that it must
- * have, the shareable ones being taken for granted. */
+/* Which places of the order the choice could still take, in scratch; what it
+ * must have at least. */
+struct outlook {
+    size_t need;      /* devices */
+    size_t exclusive; /* of them, when all shareable ones serve it */
+};
+
 static bool look_at_choice(struct tg_fit_bound *bound, const struct tg_fit_place *place,
-                           const struct tg_fit_choice *choice, size_t *ret_need)
+                           const struct tg_fit_choice *choice, struct outlook *ret)
 {
     const struct tg_fit_table *table = bound->state->table;
     const struct tg_fit_want *want = &table->book->wants[choice->want];
     size_t need = (want->all ? table->all[choice->want].n : choice->count) - place->found;
-    size_t exclusive = 0, shared = 0, start = want->all ? 0 : place->start;
+    size_t whole = 0, shared = 0, start = want->all ? 0 : place->start;
 
     memset(bound->scratch, 0, bound->order->n);
     if (want->all && !all_would_get(bound, place->claim, choice, place->found))
@@ -73,21 +129,42 @@ static bool look_at_choice(struct tg_fit_bound *bound, const struct tg_fit_place
 
         if (!would_get(bound, place->claim, choice, device))
             continue;
-        if (tg_fit_shareable(table->view, device)) {
-            shared++;
-        } else {
-            exclusive++;
-            bound->scratch[i] = 1;
-        }
+        bound->scratch[i] =
+            tg_fit_shareable(table->view, device) ? TG_ACCEPTS_SHARE : TG_ACCEPTS_WHOLE;
+        whole += bound->scratch[i] == TG_ACCEPTS_WHOLE;
+        shared += bound->scratch[i] == TG_ACCEPTS_SHARE;
     }
     bound->steps += (bound->order->n - start) / LOOKS_A_STEP + 1;
     if (shared > 0 && tg_fit_repeats(&table->view->rules))
         shared = need;
-    if (exclusive + shared < need)
+    if (whole + shared < need)
         return false;
+    ret->need = need;
     /* Admin access takes what others have. */
-    *ret_need = want->admin || shared >= need ? 0 : need - shared;
+    ret->exclusive = want->admin || shared >= need ? 0 : need - shared;
     return true;
+}
+
+/* The least that `need` devices of scratch consume of each sum; of several
+ * choices the least. A shared device may be charged already. */
+static void add_least(struct tg_fit_bound *bound, size_t need, bool first, __int128 *least)
+{
+    for (size_t s = 0; s < bound->n_sums; s++) {
+        __int128 smallest = -1;
+
+        for (size_t i = 0; i < bound->order->n && smallest != 0; i++) {
+            __int128 amount = bound->sums[s].consumes[bound->order->devices[i]];
+
+            if (bound->scratch[i] == TG_ACCEPTS_SHARE)
+                smallest = 0;
+            else if (bound->scratch[i] != 0 && (smallest < 0 || amount < smallest))
+                smallest = amount;
+        }
+        if (smallest > 0)
+            smallest *= (__int128)need;
+        if (first || smallest < least[s])
+            least[s] = smallest < 0 ? 0 : smallest;
+    }
 }
 
 static bool look_at_request(struct tg_fit_bound *bound, const struct tg_fit_place *place)
@@ -95,24 +172,109 @@ static bool look_at_request(struct tg_fit_bound *bound, const struct tg_fit_plac
     const struct tg_fit_request *request =
         &bound->state->claims[place->claim].requests[place->request];
     const struct tg_fit_choice *first = place->choice == NULL ? request->choices : place->choice;
+    size_t fixed = bound->fixed[bound->first_request[place->claim] + place->request];
     size_t n = place->choice == NULL ? request->n_choices : 1, least = SIZE_MAX;
     struct tg_fit_demand *demand = &bound->demands[bound->n_demands];
+    __int128 amounts[MAX_SUMS] = {0};
 
     memset(demand->accepts, 0, bound->order->n);
     for (size_t i = 0; i < n; i++) {
-        size_t need = 0;
+        struct outlook outlook;
 
-        if (!look_at_choice(bound, place, &first[i], &need))
+        if ((place->choice == NULL && fixed != TG_ANY_CHOICE && fixed != i) ||
+            !look_at_choice(bound, place, &first[i], &outlook))
             continue;
-        if (need < least)
-            least = need;
+        add_least(bound, outlook.need, least == SIZE_MAX, amounts);
+        if (outlook.exclusive < least)
+            least = outlook.exclusive;
         for (size_t k = 0; k < bound->order->n; k++)
             demand->accepts[k] |= bound->scratch[k];
     }
     if (least == SIZE_MAX)
         return false;
+    for (size_t s = 0; s < bound->n_sums; s++)
+        bound->sums[s].least += amounts[s];
     demand->need = least;
     bound->n_demands += least > 0;
+    return true;
+}
+
+/* Marks the values of places that scratch has, and counts new ones. */
+static size_t mark_values(struct tg_fit_bound *bound, const struct tg_fit_domain *domain)
+{
+    size_t n = 0, blank = 0;
+
+    for (size_t i = 0; i < bound->order->n; i++) {
+        const struct tg_fit_values *values = &domain->devices[bound->order->devices[i]];
+
+        /* One that cannot be compared may be the first. */
+        if (bound->scratch[i] != 0 && values->n == 0)
+            blank = 1;
+        for (size_t k = 0; bound->scratch[i] != 0 && k < values->n; k++) {
+            n += bound->values[values->ids[k]] == 0;
+            bound->values[values->ids[k]] = 1;
+        }
+    }
+    return n + blank;
+}
+
+/* Are there as many different values as devices that a constraint of the claim
+ * wants to differ? */
+static bool enough_values(struct tg_fit_bound *bound, const struct tg_fit_place *place,
+                          size_t constraint)
+{
+    const struct tg_fit_claim *claim = &bound->state->claims[place->claim];
+    const struct tg_fit_domain *domain = bound->state->tracks[place->claim][constraint].domain;
+    struct tg_fit_place next = *place;
+    size_t need = 0, n = 0;
+
+    memset(bound->values, 0, domain->n_values);
+    for (; next.request < claim->n_requests; next.request++) {
+        const struct tg_fit_request *request = &claim->requests[next.request];
+        const struct tg_fit_choice *choice = next.choice == NULL ? request->choices : next.choice;
+        struct outlook outlook = {.need = 0};
+
+        /* Alternatives may be covered or not, and differ in number: they are not
+         * looked at. */
+        if ((next.choice != NULL || request->n_choices == 1) && choice->bound[constraint] &&
+            look_at_choice(bound, &next, choice, &outlook)) {
+            need += outlook.need;
+            n += mark_values(bound, domain);
+        }
+        next.choice = NULL;
+        next.found = next.start = 0;
+    }
+    return n >= need;
+}
+
+static bool distinct_holds(struct tg_fit_bound *bound, const struct tg_fit_place *place)
+{
+    const struct tg_fit_claim *claim = &bound->state->claims[place->claim];
+
+    for (size_t i = 0; i < claim->n_constraints; i++) {
+        if (claim->constraints[i].distinct && !enough_values(bound, place, i))
+            return false;
+    }
+    return true;
+}
+
+static bool counters_hold(struct tg_fit_bound *bound)
+{
+    const struct tg_fit_state *state = bound->state;
+    const struct tg_view *view = state->table->view;
+
+    for (size_t s = 0; s < bound->n_sums; s++)
+        bound->sums[s].left = 0;
+    for (size_t i = 0; i < view->n_counters; i++) {
+        size_t s = sum_of(bound, view->counters[i].name);
+
+        if (s < bound->n_sums && state->left[i] > 0)
+            bound->sums[s].left += state->left[i];
+    }
+    for (size_t s = 0; s < bound->n_sums; s++) {
+        if (bound->sums[s].least > bound->sums[s].left)
+            return false;
+    }
     return true;
 }
 
@@ -122,6 +284,8 @@ static bool gather(struct tg_fit_bound *bound, const struct tg_fit_place *place)
     struct tg_fit_place next = *place;
 
     bound->n_demands = 0;
+    for (size_t s = 0; s < bound->n_sums; s++)
+        bound->sums[s].least = 0;
     while (next.claim < bound->state->n_claims) {
         if (next.request < bound->state->claims[next.claim].n_requests) {
             if (!look_at_request(bound, &next))
@@ -145,14 +309,15 @@ static bool enough_in_all(struct tg_fit_bound *bound)
     for (size_t i = 0; i < bound->n_demands; i++) {
         need += bound->demands[i].need;
         for (size_t k = 0; k < bound->order->n; k++)
-            bound->scratch[k] |= bound->demands[i].accepts[k];
+            bound->scratch[k] |= bound->demands[i].accepts[k] & TG_ACCEPTS_WHOLE;
     }
     for (size_t k = 0; k < bound->order->n; k++)
         n += bound->scratch[k];
     return n >= need;
 }
 
-/* The device at `place` is free for `demand`: everyone on the way moves up by one. */
+/* The device at `place` is free for `demand`: everyone on the way moves up by
+ * one. */
 static void shift(struct tg_fit_bound *bound, size_t place, size_t demand, size_t start)
 {
     bound->owner[place] = demand;
@@ -162,7 +327,8 @@ static void shift(struct tg_fit_bound *bound, size_t place, size_t demand, size_
     }
 }
 
-/* One more device for demand `start`, moving others if need be: breadth first. */
+/* One more device for demand `start`, moving others if need be: breadth first.
+ */
 static bool augment(struct tg_fit_bound *bound, size_t start)
 {
     size_t head = 0, tail = 0;
@@ -177,7 +343,7 @@ static bool augment(struct tg_fit_bound *bound, size_t start)
         for (size_t i = 0; i < bound->order->n; i++) {
             size_t owner = bound->owner[i];
 
-            if (!bound->demands[demand].accepts[i])
+            if ((bound->demands[demand].accepts[i] & TG_ACCEPTS_WHOLE) == 0)
                 continue;
             if (owner == TG_NO_DEVICE) {
                 shift(bound, i, demand, start);
@@ -209,7 +375,8 @@ static bool can_be_matched(struct tg_fit_bound *bound)
 
 bool tg_fit_bound_holds(struct tg_fit_bound *bound, const struct tg_fit_place *place, bool exact)
 {
-    if (!gather(bound, place) || !enough_in_all(bound))
+    if (!gather(bound, place) || !enough_in_all(bound) || !counters_hold(bound) ||
+        !distinct_holds(bound, place))
         return false;
     return !exact || bound->n_demands < 2 || can_be_matched(bound);
 }

@@ -6,7 +6,8 @@
 #include "controller/core/fit/blobs.h"
 #include "controller/core/model/sort.h"
 
-/* Parts with more devices are not looked at for harm, which takes time by the square. */
+/* Parts with more devices are not looked at for harm, which takes time by the
+ * square. */
 #define HARM_MAX_PART 256
 
 struct sorter {
@@ -52,7 +53,8 @@ static void mark_wanted(struct sorter *s)
     }
 }
 
-/* Counters that one wanted device consumes belong together. Parts are numbered: counters first. */
+/* Counters that one wanted device consumes belong together. Parts are numbered:
+ * counters first. */
 static void join_counters(struct sorter *s)
 {
     const struct tg_view *view = s->view;
@@ -107,7 +109,8 @@ static void put_values(struct tg_fit_bytes *b, const struct tg_fit_values *value
     tg_fit_bytes_put(b, values->ids, values->n * sizeof(*values->ids));
 }
 
-/* Everything of a device that the search can see, counters by their place in the part. */
+/* Everything of a device that the search can see, counters by their place in
+ * the part. */
 static void put_device(struct sorter *s, size_t device)
 {
     const struct tg_view_device *d = &s->view->devices[device];
@@ -150,33 +153,24 @@ static int sign_devices(struct sorter *s)
     return rc;
 }
 
-/* The devices of each part, as a list: next[d], first in head[part]. Ascending. */
-static int list_parts(struct sorter *s, size_t **ret_head, size_t **ret_next)
+static void list_parts(struct sorter *s)
 {
-    size_t n_parts = s->view->n_counters + s->view->n_devices, *head, *next;
-    int rc = tg_core_alloc(s->arena, n_parts, sizeof(*head), &head, s->err);
+    struct tg_fit_order *order = s->order;
 
-    if (rc == 0)
-        rc = tg_core_alloc(s->arena, s->view->n_devices, sizeof(*next), &next, s->err);
-    if (rc < 0)
-        return rc;
-    for (size_t p = 0; p < n_parts; p++)
-        head[p] = TG_NO_DEVICE;
+    for (size_t p = 0; p < s->view->n_counters + s->view->n_devices; p++)
+        order->head[p] = TG_NO_DEVICE;
     for (size_t d = s->view->n_devices; d > 0; d--) {
         if (!s->wanted[d - 1])
             continue;
-        next[d - 1] = head[s->order->part[d - 1]];
-        head[s->order->part[d - 1]] = d - 1;
+        order->next[d - 1] = order->head[order->part[d - 1]];
+        order->head[order->part[d - 1]] = d - 1;
     }
-    *ret_head = head;
-    *ret_next = next;
-    return 0;
 }
 
-static void put_part(struct sorter *s, size_t part, const size_t *head, const size_t *next)
+static void put_part(struct sorter *s, size_t part)
 {
     s->bytes.n = 0;
-    for (size_t d = head[part]; d != TG_NO_DEVICE; d = next[d])
+    for (size_t d = s->order->head[part]; d != TG_NO_DEVICE; d = s->order->next[d])
         tg_fit_bytes_number(&s->bytes, s->sign[d]);
     if (part >= s->view->n_counters)
         return;
@@ -187,24 +181,26 @@ static void put_part(struct sorter *s, size_t part, const size_t *head, const si
 }
 
 /* orbit[d]: the class of its part and its own signature. */
-static int find_orbits(struct sorter *s, const size_t *head, const size_t *next, size_t *ret_n)
+static int find_orbits(struct sorter *s, size_t *ret_n)
 {
-    size_t n_parts = s->view->n_counters + s->view->n_devices, class = 0;
+    size_t n_parts = s->view->n_counters + s->view->n_devices;
+    struct tg_fit_order *order = s->order;
     struct tg_fit_blobs parts, orbits;
     int rc = tg_fit_blobs_init(&parts, s->view->n_devices, s->arena, s->err);
 
     if (rc == 0)
         rc = tg_fit_blobs_init(&orbits, s->view->n_devices, s->arena, s->err);
     for (size_t p = 0; rc == 0 && p < n_parts; p++) {
-        if (head[p] == TG_NO_DEVICE)
+        if (order->head[p] == TG_NO_DEVICE)
             continue;
-        put_part(s, p, head, next);
-        rc = s->bytes.rc < 0 ? s->bytes.rc
-                             : tg_fit_blobs_add(&parts, s->bytes.data, s->bytes.n, &class, s->err);
-        for (size_t d = head[p]; rc == 0 && d != TG_NO_DEVICE; d = next[d]) {
-            size_t pair[2] = {class, s->sign[d]};
+        put_part(s, p);
+        rc = s->bytes.rc < 0
+                 ? s->bytes.rc
+                 : tg_fit_blobs_add(&parts, s->bytes.data, s->bytes.n, &order->class[p], s -> err);
+        for (size_t d = order->head[p]; rc == 0 && d != TG_NO_DEVICE; d = order->next[d]) {
+            size_t pair[2] = {order->class[p], s -> sign[d]};
 
-            rc = tg_fit_blobs_add(&orbits, pair, sizeof(pair), &s->order->orbit[d], s->err);
+            rc = tg_fit_blobs_add(&orbits, pair, sizeof(pair), &order->orbit[d], s->err);
         }
     }
     *ret_n = orbits.n;
@@ -233,13 +229,14 @@ static bool hinders(const struct tg_view *view, const struct tg_view_device *a,
     return false;
 }
 
-static size_t harm_of(const struct sorter *s, size_t device, const size_t *head, const size_t *next)
+static size_t harm_of(const struct sorter *s, size_t device)
 {
     size_t harm = 0, n = 0;
 
     if (s->view->devices[device].n_consumes == 0)
         return 0;
-    for (size_t d = head[s->order->part[device]]; d != TG_NO_DEVICE; d = next[d]) {
+    for (size_t d = s->order->head[s->order->part[device]]; d != TG_NO_DEVICE;
+         d = s->order->next[d]) {
         harm += d != device && hinders(s->view, &s->view->devices[device], &s->view->devices[d]);
         if (++n > HARM_MAX_PART)
             return 0;
@@ -247,7 +244,7 @@ static size_t harm_of(const struct sorter *s, size_t device, const size_t *head,
     return harm;
 }
 
-static int weigh_orbits(struct sorter *s, size_t n, const size_t *head, const size_t *next)
+static int weigh_orbits(struct sorter *s, size_t n)
 {
     int rc = tg_core_alloc(s->arena, n, sizeof(*s->harm), &s->harm, s->err);
 
@@ -261,7 +258,7 @@ static int weigh_orbits(struct sorter *s, size_t n, const size_t *head, const si
         if (!s->wanted[d] || s->first[orbit] != TG_NO_DEVICE)
             continue;
         s->first[orbit] = d;
-        s->harm[orbit] = harm_of(s, d, head, next);
+        s->harm[orbit] = harm_of(s, d);
     }
     return rc;
 }
@@ -317,6 +314,9 @@ static int allocate(struct sorter *s)
         {&s->order->orbit, n, sizeof(size_t)},
         {&s->order->part, n, sizeof(size_t)},
         {&s->order->taken, n + n_counters, sizeof(size_t)},
+        {&s->order->class, n + n_counters, sizeof(size_t)},
+        {&s->order->head, n + n_counters, sizeof(size_t)},
+        {&s->order->next, n, sizeof(size_t)},
         {&s->wanted, n, sizeof(bool)},
         {&s->involved, s->state->table->book->n_wants, sizeof(bool)},
         {&s->root, n_counters, sizeof(size_t)},
@@ -338,7 +338,7 @@ int tg_fit_order_init(struct tg_fit_order *order, const struct tg_fit_state *sta
                        .view = state->table->view,
                        .arena = state->table->arena,
                        .err = err};
-    size_t *head = NULL, *next = NULL, n = 0;
+    size_t n = 0;
     int rc = allocate(&s);
 
     if (rc < 0)
@@ -347,11 +347,10 @@ int tg_fit_order_init(struct tg_fit_order *order, const struct tg_fit_state *sta
     mark_wanted(&s);
     join_counters(&s);
     rc = sign_devices(&s);
+    list_parts(&s);
     if (rc == 0)
-        rc = list_parts(&s, &head, &next);
+        rc = find_orbits(&s, &n);
     if (rc == 0)
-        rc = find_orbits(&s, head, next, &n);
-    if (rc == 0)
-        rc = weigh_orbits(&s, n, head, next);
+        rc = weigh_orbits(&s, n);
     return rc < 0 ? rc : sort_devices(&s, as_given);
 }

@@ -41,7 +41,15 @@ struct search {
     struct frame *frames;
     size_t n_frames;
     size_t steps, max_steps, fails;
-    bool skips; /* AS_GIVEN: alike devices may be skipped */
+    bool skips;      /* AS_GIVEN: alike devices may be skipped */
+    bool exhaustive; /* order, bound and memo are there */
+    /* Requests of all claims, one after the other: */
+    size_t *first_request; /* one a claim: its first */
+    size_t *fixed;         /* the only alternative to be tried, or TG_ANY_CHOICE */
+    size_t *ranks;         /* of the best solution so far: the alternative chosen */
+    size_t n_requests;
+    struct tg_fit_take *best; /* its devices, n_best */
+    size_t n_best;
     struct tg_fit_answer *answer;
     struct tg_error *err;
     int rc;
@@ -117,6 +125,7 @@ static enum status choose(struct search *s, struct frame *frame)
 {
     const struct tg_fit_request *request = request_at(s, &frame->place);
     size_t claim = frame->place.claim;
+    size_t fixed = s->fixed[s->first_request[claim] + frame->place.request];
     size_t rest =
         tg_fit_least_results(&s->table, &s->state.claims[claim], frame->place.request + 1);
 
@@ -126,6 +135,8 @@ static enum status choose(struct search *s, struct frame *frame)
         struct tg_fit_place place = frame->place;
 
         s->steps++;
+        if (fixed != TG_ANY_CHOICE && choice != &request->choices[fixed])
+            continue;
         if (need == 0 || need > TG_RESULTS_MAX ||
             s->state.per_claim[claim] + need + rest > TG_RESULTS_MAX)
             continue;
@@ -319,6 +330,9 @@ static enum status run(struct search *s)
 
     s->n_frames = 0;
     s->fails = 0;
+    tg_fit_memo_clear(&s->memo);
+    for (size_t i = 0; i < s->order.n && s->mode != FIRST_FIT; i++)
+        s->order.taken[s->order.part[s->order.devices[i]]] = 0;
     while (s->state.n_takes > 0)
         tg_fit_state_undo(&s->state);
     place.request = SIZE_MAX; /* one before the first */
@@ -377,8 +391,9 @@ static int begin_exhaustive(struct search *s)
         tg_fit_state_undo(&s->state);
     rc = tg_fit_order_init(&s->order, &s->state, s->mode == AS_GIVEN, s->err);
     if (rc == 0)
-        rc = tg_fit_bound_init(&s->bound, &s->state, &s->order, s->err);
-    tg_fit_memo_init(&s->memo, &s->state);
+        rc = tg_fit_bound_init(&s->bound, &s->state, &s->order, s->fixed, s->first_request, s->err);
+    tg_fit_memo_init(&s->memo, &s->state, &s->order);
+    s->exhaustive = rc == 0;
     return rc;
 }
 
@@ -406,16 +421,71 @@ static void sort_takes(struct tg_fit_take *takes, size_t n)
     }
 }
 
+/* The alternative that the solution has for each request, and its devices. */
+static void keep_solution(struct search *s)
+{
+    for (size_t i = 0; i < s->state.n_takes; i++) {
+        const struct tg_fit_take *take = &s->state.takes[i];
+        const struct tg_fit_claim *claim = &s->state.claims[take->claim];
+
+        s->best[i] = *take;
+        for (size_t r = 0; r < claim->n_requests; r++) {
+            const struct tg_fit_request *request = &claim->requests[r];
+
+            if (take->choice >= request->choices &&
+                take->choice < request->choices + request->n_choices)
+                s->ranks[s->first_request[take->claim] + r] =
+                    (size_t)(take->choice - request->choices);
+        }
+    }
+    s->n_best = s->state.n_takes;
+}
+
+/* Is there a solution in which this request has that alternative, and those before it what they
+ * have in the best one? */
+static bool improves(struct search *s, size_t request, size_t choice)
+{
+    for (size_t i = 0; i < s->n_requests; i++)
+        s->fixed[i] = i < request ? s->ranks[i] : i == request ? choice : TG_ANY_CHOICE;
+    if (run(s) != FOUND)
+        return false;
+    keep_solution(s);
+    return true;
+}
+
+/* The first solution found is not always the one with the best alternatives: a device that an
+ * earlier request might do without may stand in the way of a later one's. Where an error may lie on
+ * the way the first one is taken, as the built-in allocator does. */
+static int improve(struct search *s)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < s->n_requests; i++) {
+        if (s->ranks[i] > 0 && !s->exhaustive) {
+            rc = begin_exhaustive(s);
+            if (rc < 0)
+                return rc;
+        }
+        if (s->ranks[i] > 0 && s->mode != CLEVER)
+            return 0;
+        for (size_t k = 0; k < s->ranks[i] && s->steps <= s->max_steps && s->rc == 0; k++) {
+            if (improves(s, i, k))
+                break;
+        }
+    }
+    return s->rc;
+}
+
 static void conclude(struct search *s, enum status status)
 {
     struct tg_fit_answer *answer = s->answer;
 
     answer->steps = s->steps;
     if (status == FOUND) {
-        sort_takes(s->state.takes, s->state.n_takes);
+        sort_takes(s->best, s->n_best);
         answer->outcome = TG_FIT_ALLOCATED;
-        answer->takes = s->state.takes;
-        answer->n_takes = s->state.n_takes;
+        answer->takes = s->best;
+        answer->n_takes = s->n_best;
     } else if (status == FAILED && has_invalid_pool(s->table.view)) {
         answer->outcome = TG_FIT_ERROR;
         tg_fit_fail(&answer->problem, s->table.arena, TG_FAULT_INVALID_POOLS,
@@ -425,6 +495,29 @@ static void conclude(struct search *s, enum status status)
     }
 }
 
+static int make_room(struct search *s, const struct tg_fit_claim *claims, size_t n_claims)
+{
+    struct tg_arena *arena = s->table.arena;
+    int rc = tg_core_alloc(arena, n_claims, sizeof(size_t), &s->first_request, s->err);
+
+    for (size_t i = 0; rc == 0 && i < n_claims; i++) {
+        s->first_request[i] = s->n_requests;
+        s->n_requests += claims[i].n_requests;
+    }
+    if (rc == 0)
+        rc = tg_core_alloc(arena, s->n_requests, sizeof(size_t), &s->fixed, s->err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, s->n_requests, sizeof(size_t), &s->ranks, s->err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, n_claims * TG_RESULTS_MAX, sizeof(*s->best), &s->best, s->err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, s->n_requests + n_claims * TG_RESULTS_MAX + 2, sizeof(*s->frames),
+                           &s->frames, s->err);
+    for (size_t i = 0; rc == 0 && i < s->n_requests; i++)
+        s->fixed[i] = TG_ANY_CHOICE;
+    return rc < 0 ? rc : tg_fit_state_init(&s->state, &s->table, claims, n_claims, s->err);
+}
+
 int tg_fit_search(const struct tg_fit_book *book, const struct tg_view *view,
                   const struct tg_fit_claim *claims, size_t n_claims, size_t max_steps,
                   struct tg_arena *arena, struct tg_fit_answer *ret, struct tg_error *err)
@@ -432,7 +525,6 @@ int tg_fit_search(const struct tg_fit_book *book, const struct tg_view *view,
     struct search s = {
         .answer = ret, .err = err, .max_steps = max_steps == 0 ? TG_FIT_DEFAULT_STEPS : max_steps};
     enum status status = FAILED;
-    size_t n_frames = 2;
     int rc = tg_fit_table_init(&s.table, book, view, arena, err);
 
     *ret = (struct tg_fit_answer){.outcome = TG_FIT_UNALLOCATABLE};
@@ -442,11 +534,7 @@ int tg_fit_search(const struct tg_fit_book *book, const struct tg_view *view,
         ret->outcome = TG_FIT_ERROR;
         return rc;
     }
-    for (size_t i = 0; i < n_claims; i++)
-        n_frames += claims[i].n_requests + TG_RESULTS_MAX;
-    rc = tg_fit_state_init(&s.state, &s.table, claims, n_claims, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, n_frames, sizeof(*s.frames), &s.frames, err);
+    rc = make_room(&s, claims, n_claims);
     if (rc == 0)
         rc = begin_first_fit(&s);
     if (rc < 0)
@@ -458,7 +546,11 @@ int tg_fit_search(const struct tg_fit_book *book, const struct tg_view *view,
             return rc;
         status = run(&s);
     }
-    if (s.rc == 0)
+    if (status == FOUND) {
+        keep_solution(&s);
+        rc = improve(&s);
+    }
+    if (rc == 0 && s.rc == 0)
         conclude(&s, status);
-    return s.rc;
+    return rc < 0 ? rc : s.rc;
 }

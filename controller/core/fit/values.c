@@ -58,7 +58,8 @@ static void put_int(struct gatherer *g, int64_t value)
     put_copy(g, 'i', text, (size_t)snprintf(text, sizeof(text), "%" PRId64, value));
 }
 
-/* A list of numbers or bools, kept as JSON: what stands between brackets and commas. */
+/* A list of numbers or bools, kept as JSON: what stands between brackets and
+ * commas. */
 static void put_raw(struct gatherer *g, char type, const char *json)
 {
     static const char between[] = "[], \t\r\n";
@@ -129,8 +130,9 @@ static int compare_items(const void *a, const void *b, const void *context)
     return x->type != y->type ? x->type - y->type : strcmp(x->text, y->text);
 }
 
-/* Numbers for the values, in their order, so that the order of devices plays no part. */
-static int number_items(struct gatherer *g)
+/* Numbers for the values, in their order, so that the order of devices plays no
+ * part. */
+static int number_items(struct gatherer *g, size_t *ret_n)
 {
     const void **sorted;
     size_t id = 0;
@@ -147,6 +149,7 @@ static int number_items(struct gatherer *g)
             id++;
         *item->id = id;
     }
+    *ret_n = g->n == 0 ? 0 : id + 1;
     return rc;
 }
 
@@ -196,7 +199,7 @@ int tg_fit_domain_read(const struct tg_view *view, const char *attribute, struct
     for (size_t i = 0; rc == 0 && i < g.n; i++)
         g.items[i].id = &ids[i];
     if (rc == 0)
-        rc = number_items(&g);
+        rc = number_items(&g, &ret->n_values);
     for (size_t i = 0; rc == 0 && i < view->n_devices; i++) {
         struct tg_fit_values *values = &ret->devices[i];
 
