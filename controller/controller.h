@@ -9,6 +9,7 @@
 #include "api/kubernetes/client/events.h"
 #include "api/kubernetes/client/informer.h"
 #include "api/kubernetes/client/lease.h"
+#include "api/runtime/base/vec.h"
 #include "api/runtime/http/http.h"
 #include "api/tangram/configuration.h"
 #include "controller/auditor.h"
@@ -31,11 +32,13 @@ struct tg_unit_state {
     int64_t passing_since; /* monotonic, 0: is in no passing state */
     int64_t unbound_since; /* monotonic, 0: every released member is bound */
     int64_t empty_since;   /* monotonic, 0: has live members */
+    uint64_t reclaimed;    /* pass in which it could take back a place that it holds; 0: never */
     bool disturbed;        /* somebody else cleared an allocation of its open plan */
     uint64_t said_to;      /* hash of the members that were told */
     char *said;            /* reason and text that were logged last */
-    char *marker_uid;      /* what markers of its allocations carry; NULL if unknown */
-    bool seen;             /* in this pass */
+    TG_VEC(struct tg_lost_device) lost; /* of its allocations that are no more */
+    char *marker_uid;                   /* what markers of its allocations carry; NULL if unknown */
+    bool seen;                          /* in this pass */
 };
 
 /* Lists before the first decision of a reign (refresh.c). */
@@ -144,7 +147,10 @@ void tg_controller_wake_at(struct tg_controller *controller, int64_t when);
 struct tg_map *tg_controller_states_new(void);
 /* The state of a unit, made if there is none. */
 struct tg_unit_state *tg_controller_state(struct tg_controller *controller, const char *key);
-/* The store holds another version of a claim: was an allocation cleared that an open plan needs? */
+/* Forgets devices of pods that the plan (NULL: none) does not list. */
+void tg_controller_forget_lost(struct tg_unit_state *state, const struct tg_plan *plan);
+/* The store holds another version of a claim, or (after NULL) none any more: was an allocation
+ * cleared that an open plan needs? Its devices are remembered. */
 void tg_controller_claim_changed(struct tg_controller *controller,
                                  const struct tg_resource_claim *before,
                                  const struct tg_resource_claim *after);

@@ -27,9 +27,9 @@ static void on_change(void *data, struct tg_informer *informer, const struct tg_
 {
     struct tg_controller *controller = data;
 
-    if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL && after != NULL)
+    if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL)
         tg_controller_claim_changed(controller, (const void *)before->object,
-                                    (const void *)after->object);
+                                    after == NULL ? NULL : (const void *)after->object);
     tg_controller_kick(controller);
 }
 
@@ -164,6 +164,7 @@ static enum tg_view_kind view_kind_of(enum tg_write_kind kind)
     case TG_WRITE_CLAIM_EPOCH:
         return TG_VIEW_CLAIM;
     case TG_WRITE_POD:
+    case TG_WRITE_POD_EVICT:
         return TG_VIEW_POD;
     }
     return TG_VIEW_POD;

@@ -182,7 +182,8 @@ static void on_written(void *data, const struct tg_kube_result *result)
         refused(op, result);
         return;
     }
-    if (op->kind != TG_WRITE_GANG_DELETE)
+    /* What deletes is answered by no object; the watch tells. */
+    if (op->kind != TG_WRITE_GANG_DELETE && op->kind != TG_WRITE_POD_EVICT)
         enter(op, result);
     tg_operation_finish(op);
 }
@@ -200,6 +201,7 @@ static void send_body(struct tg_operation *op)
                                   .subresource = "status",
                                   .content_type = TG_KUBE_MERGE_PATCH},
         [TG_WRITE_POD] = {.method = TG_REST_PATCH, .content_type = TG_KUBE_JSON_PATCH},
+        [TG_WRITE_POD_EVICT] = {.method = TG_REST_POST, .subresource = "eviction"},
     };
     struct request request = requests[op->kind];
 

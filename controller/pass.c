@@ -11,6 +11,7 @@
 #include "controller/controller.h"
 
 #define PATIENCE (2 * TG_SECOND)
+#define TURN TG_SECOND
 #define PASS_MEMORY ((size_t)1 << 30)
 #define UNIT_MEMORY ((size_t)256 << 20)
 #define BACKOFF_FIRST (100 * TG_MILLISECOND)
@@ -32,6 +33,7 @@ struct pass {
     struct tg_view view;
     struct tg_units units;
     struct candidate *candidates;
+    struct candidate *reclaimer; /* decided first: what it holds is free for it alone */
     struct tg_fleet *fleet;
     TG_VEC(struct tg_fleet_busy) busy;
     TG_VEC(struct tg_fleet_assumed) assumed;
@@ -155,6 +157,57 @@ static int assume_orphans(struct pass *pass)
     return 0;
 }
 
+/* Members that join a plan that stands: it lists them only when the write has returned. */
+static int assume_joining(struct pass *pass, const struct candidate *c)
+{
+    struct tg_plan *pending = NULL;
+    int r = 0;
+
+    if (c->record == NULL || c->state->pending == NULL)
+        return 0;
+    r = tg_plan_decode(c->state->pending, pass->arena, &pending, &pass->err);
+    for (size_t i = 0; r == 0 && i < pending->members.n; i++)
+        for (size_t j = 0; j < pending->members.items[i].claims.n; j++)
+            assume_devices(pass, pending, &pending->members.items[i],
+                           &pending->members.items[i].claims.items[j], c->unit->key);
+    return r;
+}
+
+static int assume_held(struct pass *pass, const struct candidate *c)
+{
+    struct tg_held held;
+    int r = tg_commit_held(&pass->view, c->unit, tg_now_wall(pass->controller->clock),
+                           c->state->lost.items, c->state->lost.n, pass->arena, &held, &pass->err);
+
+    for (size_t i = 0; r == 0 && i < held.n_busy; i++)
+        *TG_VEC_PUSH(&pass->busy) = held.busy[i];
+    for (size_t i = 0; r == 0 && i < held.n_assumed; i++)
+        *TG_VEC_PUSH(&pass->assumed) = held.assumed[i];
+    return r;
+}
+
+/* Of the units that have somebody for a place that they hold one a pass sees it as free; the others
+ * have their turn soon. NULL: there is none. */
+static struct candidate *choose_reclaimer(struct pass *pass)
+{
+    struct candidate *chosen = NULL;
+
+    for (size_t i = 0; i < pass->units.n; i++) {
+        struct candidate *c = &pass->candidates[i];
+
+        if (c->state->in_flight > 0 || c->state->not_before > pass->now ||
+            !tg_commit_reclaims(c->unit))
+            continue;
+        if (chosen != NULL)
+            tg_controller_wake_at(pass->controller, pass->now + TURN);
+        if (chosen == NULL || c->state->reclaimed < chosen->state->reclaimed)
+            chosen = c;
+    }
+    if (chosen != NULL)
+        chosen->state->reclaimed = pass->controller->passes;
+    return chosen;
+}
+
 /* Pods that wait for the scheduler with their claims allocated take their room already. */
 static void assume_allocated(struct pass *pass, const struct candidate *c)
 {
@@ -269,36 +322,88 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
                            pass->assumed.n, pass->arena, &pass->err);
 }
 
+/* Nothing comes of the placement: what it says is told. Members that would join leave the phase of
+ * their gang as it is. */
+static int tell_no_place(struct pass *pass, const struct tg_commit_input *input,
+                         const struct tg_no_place *no_place, const char *phase,
+                         struct tg_decision *decision)
+{
+    if (decision->joins)
+        decision->phase = phase;
+    return tg_commit_show(input, decision->joins ? NULL : no_place, pass->scratch, decision,
+                          &pass->err);
+}
+
+/* One attempt: with the first n of the chosen. */
+struct attempt {
+    bool on_nodes; /* where their predecessors were */
+    size_t n;
+};
+
+static int try_place(struct pass *pass, const struct tg_commit_input *input,
+                     struct tg_decision *decision, const struct attempt *attempt,
+                     const struct tg_level *const levels[2], struct tg_place_request *request,
+                     struct tg_placement *placement, struct tg_no_place *no_place,
+                     struct tg_error *why)
+{
+    int r;
+
+    decision->n_chosen = attempt->n;
+    r = tg_commit_place_request(input, decision, levels[0], levels[1], attempt->on_nodes,
+                                pass->scratch, request, why);
+    if (r < 0)
+        return r == -TG_FAILED_PRECONDITION ? -TG_ABORTED : r;
+    return tg_place(pass->fleet, request, pass->scratch, placement, no_place, why);
+}
+
+static int find_levels(const struct pass *pass, const struct tg_gang *gang,
+                       struct tg_level storage[2], const struct tg_level *ret[2],
+                       struct tg_error *err)
+{
+    int r = find_level(pass, gang == NULL ? NULL : tg_gang_pack_required(gang), &storage[0],
+                       &ret[0], err);
+
+    return r < 0 ? r
+                 : find_level(pass, gang == NULL ? NULL : tg_gang_pack_preferred(gang), &storage[1],
+                              &ret[1], err);
+}
+
+/* All of them where their predecessors were, if they join; all of them anywhere; as few as must
+ * be. */
+static int search(struct pass *pass, const struct tg_commit_input *input,
+                  struct tg_decision *decision, const struct tg_level *const levels[2],
+                  struct tg_place_request *request, struct tg_placement *placement,
+                  struct tg_no_place *no_place, struct tg_error *why)
+{
+    const size_t all = decision->n_chosen, least = decision->n_required;
+    const struct attempt attempts[] = {{true, all}, {false, all}, {false, least}};
+    const bool fits[] = {decision->joins, true, least > 0 && least < all};
+    int r = -TG_UNAVAILABLE;
+
+    for (size_t i = 0; r == -TG_UNAVAILABLE && i < TG_ARRAY_SIZE(attempts); i++)
+        if (fits[i])
+            r = try_place(pass, input, decision, &attempts[i], levels, request, placement, no_place,
+                          why);
+    return r;
+}
+
 static int place(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
                  struct tg_decision *decision)
 {
-    const struct tg_gang *gang = c->unit->gang;
-    const struct tg_level *required, *preferred;
+    const char *phase = decision->phase;
+    const struct tg_level *levels[2];
     struct tg_level storage[2];
     struct tg_place_request request;
     struct tg_placement placement;
     struct tg_no_place no_place = {0};
     struct tg_error why = TG_ERROR_INIT;
-    int r;
+    int r = -TG_UNAVAILABLE;
 
-    if (find_level(pass, gang == NULL ? NULL : tg_gang_pack_required(gang), &storage[0], &required,
-                   &why) < 0 ||
-        find_level(pass, gang == NULL ? NULL : tg_gang_pack_preferred(gang), &storage[1],
-                   &preferred, &why) < 0) {
+    if (find_levels(pass, c->unit->gang, storage, levels, &why) < 0) {
         r = refuse(pass, decision, "UnknownLevel", &why);
-        return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
+        return r < 0 ? r : tell_no_place(pass, input, NULL, phase, decision);
     }
-    r = tg_commit_place_request(input, decision, required, preferred, pass->scratch, &request,
-                                &why);
-    if (r == -TG_FAILED_PRECONDITION) {
-        r = refuse(pass, decision, "ClaimsOnDifferentNodes", &why);
-        return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
-    }
-    if (r < 0) {
-        pass->err = why;
-        return r;
-    }
-    r = tg_place(pass->fleet, &request, pass->scratch, &placement, &no_place, &why);
+    r = search(pass, input, decision, levels, &request, &placement, &no_place, &why);
     if (r == 0)
         return begin(pass, c, input, &request, &placement, decision);
     if (r == -TG_UNAVAILABLE) {
@@ -307,10 +412,10 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
         decision->text = no_place.text;
         decision->warning = true;
         decision->phase = TG_PHASE_WAITING;
-        return tg_commit_show(input, &no_place, pass->scratch, decision, &pass->err);
+        return tell_no_place(pass, input, &no_place, phase, decision);
     }
-    r = refuse(pass, decision, reason_of(&why), &why);
-    return r < 0 ? r : tg_commit_show(input, NULL, pass->scratch, decision, &pass->err);
+    r = refuse(pass, decision, r == -TG_ABORTED ? "ClaimsOnDifferentNodes" : reason_of(&why), &why);
+    return r < 0 ? r : tell_no_place(pass, input, NULL, phase, decision);
 }
 
 /* Is it over since `*since`? Remembers when it began, and asks to be woken at the end. */
@@ -346,6 +451,13 @@ static int decide(struct pass *pass, struct candidate *c, struct tg_commit_input
     return 0;
 }
 
+static int64_t hold_for(const struct pass *pass, const struct tg_unit *unit)
+{
+    int64_t hold = tg_configuration_delays(pass->controller->configuration)->hold;
+
+    return unit->gang == NULL ? hold : tg_gang_hold_for(unit->gang, hold);
+}
+
 static int process(struct pass *pass, struct candidate *c)
 {
     struct tg_controller *controller = pass->controller;
@@ -358,7 +470,10 @@ static int process(struct pass *pass, struct candidate *c)
                                         tg_configuration_instance(controller->configuration),
                                     .epoch = tg_elector_epoch(controller->elector),
                                     .now = tg_now_wall(controller->clock),
-                                    .disturbed = c->state->disturbed};
+                                    .hold_for = hold_for(pass, c->unit),
+                                    .disturbed = c->state->disturbed,
+                                    .lost = c->state->lost.items,
+                                    .n_lost = c->state->lost.n};
     struct tg_decision decision;
     int r;
 
@@ -375,6 +490,8 @@ static int process(struct pass *pass, struct candidate *c)
     /* Most gangs gather within a moment: neither a status write nor an event for that. */
     if (!over(pass, decision.passing, &c->state->passing_since, PATIENCE) && decision.passing)
         return 0;
+    if (decision.wake != 0)
+        tg_controller_wake_at(controller, pass->now + decision.wake - input.now);
     tg_owners_explain(controller->owners, c->unit, pass->scratch, &decision);
     if (decision.kind == TG_DECIDE_PLACE)
         r = place(pass, c, &input, &decision);
@@ -407,6 +524,7 @@ static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, stru
     c->plan = c->record;
     if (c->record == NULL)
         state->disturbed = false;
+    tg_controller_forget_lost(state, c->record);
     if (c->record == NULL && state->pending != NULL &&
         tg_plan_decode(state->pending, pass->arena, &pending, NULL) == 0)
         c->plan = pending;
@@ -417,7 +535,7 @@ static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, stru
     if (c->plan != NULL)
         assume_plan(pass, c);
     assume_allocated(pass, c);
-    return 0;
+    return assume_joining(pass, c);
 }
 
 static int prepare(struct pass *pass)
@@ -437,6 +555,10 @@ static int prepare(struct pass *pass)
             return r;
     }
     r = assume_orphans(pass);
+    pass->reclaimer = choose_reclaimer(pass);
+    for (size_t i = 0; r == 0 && i < pass->units.n; i++)
+        if (&pass->candidates[i] != pass->reclaimer)
+            r = assume_held(pass, &pass->candidates[i]);
     return r < 0 ? r : build_fleet(pass);
 }
 
@@ -493,17 +615,39 @@ static void set_aside(struct pass *pass, struct candidate *c)
     tg_controller_wake_at(pass->controller, c->state->not_before);
 }
 
+static void process_or_set_aside(struct pass *pass, struct candidate *c)
+{
+    if (process(pass, c) < 0)
+        set_aside(pass, c);
+}
+
+/* Afterwards what it holds is taken for the others, too. */
+static int process_reclaimer(struct pass *pass)
+{
+    if (pass->reclaimer == NULL)
+        return 0;
+    process_or_set_aside(pass, pass->reclaimer);
+    TG_VEC_CLEAR(&pass->busy);
+    TG_VEC_CLEAR(&pass->assumed);
+    if (assume_held(pass, pass->reclaimer) < 0)
+        return -1;
+    return tg_fleet_assume(pass->fleet, pass->busy.items, pass->busy.n, pass->assumed.items,
+                           pass->assumed.n, pass->arena, &pass->err);
+}
+
 static void run(struct pass *pass)
 {
     int r = prepare(pass);
 
-    if (r == 0)
+    if (r == 0) {
         check_classes(pass);
-    else
+        r = process_reclaimer(pass);
+    }
+    if (r < 0)
         TG_ERR(&pass->err, "A pass was cut short");
     for (size_t i = 0; r == 0 && i < pass->units.n; i++)
-        if (process(pass, &pass->candidates[i]) < 0)
-            set_aside(pass, &pass->candidates[i]);
+        if (&pass->candidates[i] != pass->reclaimer)
+            process_or_set_aside(pass, &pass->candidates[i]);
     sweep_states(pass->controller, r == 0);
 }
 

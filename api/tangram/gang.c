@@ -15,13 +15,12 @@ enum {
     DURATION = 32,
     MAX_SPREAD = 8,
     MAX_CONSTRAINTS = 8,
-    MAX_HOLDS = 1024
+    MAX_HOLDS = TG_GANG_MAX_HOLDS
 };
 
 #define PATTERN_LABEL "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 #define PATTERN_LEVEL "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 #define PATTERN_DURATION "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
-#define HOLD_FOR_DEFAULT (5 * 60 * INT64_C(1000000000))
 
 static const char *const spread_modes[] = {"Required", "Preferred", NULL};
 static const char *const loss_policies[] = {"Hold", "Recreate", "Release", NULL};
@@ -82,8 +81,8 @@ static const struct tg_field role_fields[] = {
         DOC(.description = "Members of this role.", .minimum = 1, .maximum = TG_GANG_MAX_MEMBERS)),
     INTEGER(struct tg_gang_role, min_size, "minSize",
             DOC(.description =
-                    "Members without which the role cannot start. Default: size. Smaller "
-                    "values are not supported yet.",
+                    "Members without which the role cannot start. Default: size. Others may join "
+                    "later, up to size.",
                 .minimum = 1, .maximum = TG_GANG_MAX_MEMBERS)),
     STRINGS(struct tg_gang_role, start_after, "startAfter", TG_GANG_MAX_ROLES,
             DOC(.description = "Roles that must run before this one starts. Not supported yet.",
@@ -123,12 +122,9 @@ enum {
     RULE_QUEUE = FIRST_UNSUPPORTED,
     RULE_START_AFTER,
     RULE_ROLE_TOPOLOGY,
-    RULE_MIN_SIZE,
     RULE_SPREAD,
     RULE_CONSTRAINTS,
     RULE_SCHEDULE_TIMEOUT,
-    RULE_LOSS,
-    RULE_HOLD_FOR,
     RULE_MOVABLE,
     END_RULES,
 };
@@ -145,19 +141,12 @@ static const struct tg_schema_rule spec_rules[] = {
                           LATER("spec.roles[].startAfter", "remove it")},
     [RULE_ROLE_TOPOLOGY] = {"!has(self.roles) || self.roles.all(r, !has(r.topology))",
                             LATER("spec.roles[].topology", "use spec.topology.pack")},
-    [RULE_MIN_SIZE] =
-        {"!has(self.roles) || self.roles.all(r, !has(r.minSize) || r.minSize >= r.size)",
-         LATER("spec.roles[].minSize below size", "remove it or make it equal to size")},
     [RULE_SPREAD] = {"!has(self.topology) || !has(self.topology.spread)",
                      LATER("spec.topology.spread", "remove it")},
     [RULE_CONSTRAINTS] = {"!has(self.deviceConstraints)",
                           LATER("spec.deviceConstraints", "remove it")},
     [RULE_SCHEDULE_TIMEOUT] = {"!has(self.scheduleTimeout)",
                                LATER("spec.scheduleTimeout", "remove it")},
-    [RULE_LOSS] = {"!has(self.onMemberLoss) || self.onMemberLoss == 'Hold'",
-                   LATER("spec.onMemberLoss other than Hold", "remove it")},
-    [RULE_HOLD_FOR] = {"!has(self.holdFor) || duration(self.holdFor) == duration('5m')",
-                       LATER("spec.holdFor other than 5m", "remove it")},
     [RULE_MOVABLE] = {"!has(self.disruption) || !has(self.disruption.movable) || "
                       "!self.disruption.movable",
                       LATER("spec.disruption.movable: true", "remove it")},
@@ -195,13 +184,12 @@ static const struct tg_field spec_fields[] = {
            DOC(.description =
                    "What happens to the others when a member is lost: Hold keeps its place "
                    "for a replacement and then recreates the gang, Recreate does so at "
-                   "once, Release lets the rest go on. Default Hold; the others are not "
-                   "supported yet.",
+                   "once, Release lets the rest go on. Default Hold.",
                .values = loss_policies)),
     STRING(struct tg_gang_spec, hold_for, "holdFor",
            DOC(.description =
-                   "How long Hold keeps the place of a lost member. Default 5m; other values "
-                   "are not supported yet.",
+                   "How long Hold keeps the place of a lost member. Default: the controller's "
+                   "delays.hold.",
                .pattern = PATTERN_DURATION, .max_length = DURATION)),
     OBJECT(struct tg_gang_spec, disruption, "disruption", &disruption_type,
            DOC(.description = "What may be done to the gang for the sake of others.")),
@@ -211,8 +199,13 @@ const struct tg_type tg_gang_spec_type = TG_TYPE(struct tg_gang_spec, spec_field
 /* -- status ------------------------------------------------------------------------------------ */
 
 static const struct tg_field hold_fields[] = {
-    STRING(struct tg_gang_hold, device, "device", REQUIRED,
-           DOC(.description = "driver/pool/device.", .max_length = 381)),
+    STRING(struct tg_gang_hold, pod, "pod",
+           DOC(.description = "The member that was lost.", .max_length = 253)),
+    STRING(struct tg_gang_hold, node, "node",
+           DOC(.description = "Node of its place.", .max_length = 253)),
+    STRING(struct tg_gang_hold, device, "device",
+           DOC(.description = "driver/pool/device; absent if nothing is known but the node.",
+               .max_length = 381)),
     STRING(struct tg_gang_hold, until, "until", REQUIRED,
            DOC(.description = "When the hold ends by itself.", .format = "date-time")),
     STRING(struct tg_gang_hold, why, "why",
@@ -337,16 +330,6 @@ static bool has_role_topology(const struct tg_gang_spec *spec)
     return false;
 }
 
-static bool has_min_size(const struct tg_gang_spec *spec)
-{
-    for (size_t i = 0; i < spec->roles.n; i++) {
-        const struct tg_gang_role *role = &spec->roles.items[i];
-        if (role->min_size.set && role->min_size.value < role->size.value)
-            return true;
-    }
-    return false;
-}
-
 static bool has_spread(const struct tg_gang_spec *spec)
 {
     return spec->topology != NULL && spec->topology->spread.n > 0;
@@ -362,18 +345,6 @@ static bool has_schedule_timeout(const struct tg_gang_spec *spec)
     return spec->schedule_timeout != NULL;
 }
 
-static bool has_loss_policy(const struct tg_gang_spec *spec)
-{
-    return spec->on_member_loss != NULL && !tg_streq(spec->on_member_loss, "Hold");
-}
-
-static bool has_hold_for(const struct tg_gang_spec *spec)
-{
-    int64_t hold;
-    return spec->hold_for != NULL &&
-           (tg_parse_duration(spec->hold_for, &hold) < 0 || hold != HOLD_FOR_DEFAULT);
-}
-
 static bool is_movable(const struct tg_gang_spec *spec)
 {
     return spec->disruption != NULL && spec->disruption->movable.set &&
@@ -384,12 +355,9 @@ static bool (*const unsupported[END_RULES])(const struct tg_gang_spec *) = {
     [RULE_QUEUE] = has_queue,
     [RULE_START_AFTER] = has_start_after,
     [RULE_ROLE_TOPOLOGY] = has_role_topology,
-    [RULE_MIN_SIZE] = has_min_size,
     [RULE_SPREAD] = has_spread,
     [RULE_CONSTRAINTS] = has_constraints,
     [RULE_SCHEDULE_TIMEOUT] = has_schedule_timeout,
-    [RULE_LOSS] = has_loss_policy,
-    [RULE_HOLD_FOR] = has_hold_for,
     [RULE_MOVABLE] = is_movable,
 };
 
@@ -510,6 +478,46 @@ size_t tg_gang_role_size(const struct tg_gang *gang, const char *role)
         if (tg_streq(gang->spec->roles.items[i].name, role))
             return as_size(gang->spec->roles.items[i].size);
     return 0;
+}
+
+size_t tg_gang_role_min(const struct tg_gang *gang, const char *role)
+{
+    if (gang->spec == NULL || role == NULL)
+        return tg_gang_role_size(gang, role);
+    for (size_t i = 0; i < gang->spec->roles.n; i++) {
+        const struct tg_gang_role *entry = &gang->spec->roles.items[i];
+        if (tg_streq(entry->name, role))
+            return as_size(entry->min_size.set ? entry->min_size : entry->size);
+    }
+    return 0;
+}
+
+size_t tg_gang_min_total(const struct tg_gang *gang)
+{
+    if (gang->spec == NULL)
+        return 0;
+    size_t total = as_size(gang->spec->size);
+    for (size_t i = 0; i < gang->spec->roles.n; i++)
+        total += tg_gang_role_min(gang, gang->spec->roles.items[i].name);
+    return total;
+}
+
+enum tg_on_loss tg_gang_on_loss(const struct tg_gang *gang)
+{
+    const char *policy = gang->spec == NULL ? NULL : gang->spec->on_member_loss;
+    for (size_t i = 0; loss_policies[i] != NULL; i++)
+        if (tg_streq(policy, loss_policies[i]))
+            return (enum tg_on_loss)i;
+    return TG_LOSS_HOLD;
+}
+
+int64_t tg_gang_hold_for(const struct tg_gang *gang, int64_t fallback)
+{
+    int64_t hold;
+    if (gang->spec == NULL || gang->spec->hold_for == NULL ||
+        tg_parse_duration(gang->spec->hold_for, &hold) < 0)
+        return fallback;
+    return hold;
 }
 
 static const struct tg_topology_pack *pack_of(const struct tg_gang *gang)

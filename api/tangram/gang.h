@@ -71,11 +71,16 @@ struct tg_gang_spec {
 
 /* -- status ------------------------------------------------------------------------------------ */
 
+/* One device of the place of a lost member. */
 struct tg_gang_hold {
-    const char *device; /* "driver/pool/device" */
+    const char *pod;    /* the member that was lost */
+    const char *node;   /* where its place is */
+    const char *device; /* "driver/pool/device"; NULL: nothing is known but the node */
     const char *until;  /* RFC 3339 */
     const char *why;
 };
+/* What does not fit into the list is not held. */
+#define TG_GANG_MAX_HOLDS 1024
 
 struct tg_gang_shortage {
     const char *role;             /* NULL: the nameless role */
@@ -133,8 +138,8 @@ extern const struct tg_crd tg_gang_crd;
 int tg_gang_validate(const struct tg_gang *gang, struct tg_error *err);
 
 /* TG_UNIMPLEMENTED, naming the first field whose machinery this version does not have and what to
- * do: queue, roles[].startAfter, roles[].topology, minSize < size, spread, deviceConstraints,
- * scheduleTimeout, onMemberLoss other than Hold, holdFor other than 5m, disruption.movable: true.
+ * do: queue, roles[].startAfter, roles[].topology, spread, deviceConstraints, scheduleTimeout,
+ * disruption.movable: true.
  * Fields are refused, never ignored. */
 int tg_gang_unsupported(const struct tg_gang *gang, struct tg_error *err);
 
@@ -145,6 +150,15 @@ size_t tg_gang_role_size(const struct tg_gang *gang, const char *role);
 /* The gang's pack level or NULL. */
 const char *tg_gang_pack_required(const struct tg_gang *gang);
 const char *tg_gang_pack_preferred(const struct tg_gang *gang);
+/* Members of the role without which the gang cannot start: minSize, by default the size. */
+size_t tg_gang_role_min(const struct tg_gang *gang, const char *role);
+/* The same of all roles together. */
+size_t tg_gang_min_total(const struct tg_gang *gang);
+/* spec.onMemberLoss; Hold by default. */
+enum tg_on_loss { TG_LOSS_HOLD, TG_LOSS_RECREATE, TG_LOSS_RELEASE };
+enum tg_on_loss tg_gang_on_loss(const struct tg_gang *gang);
+/* spec.holdFor in nanoseconds, or fallback when absent. */
+int64_t tg_gang_hold_for(const struct tg_gang *gang, int64_t fallback);
 /* spec.bindTimeout in nanoseconds, or fallback when absent. */
 int64_t tg_gang_bind_timeout(const struct tg_gang *gang, int64_t fallback);
 

@@ -303,21 +303,46 @@ int tg_write_clear(struct tg_deciding *d, const struct tg_resource_claim *claim)
                    meta->resource_version, meta->uid)});
 }
 
+int tg_write_open_claim(struct tg_deciding *d, const struct tg_plan *plan,
+                        const struct tg_plan_member *member, const struct tg_plan_claim *planned)
+{
+    const struct tg_resource_claim *claim =
+        tg_view_claim(d->in->view, d->in->unit->namespace_, planned->name);
+
+    if (claim == NULL || !tg_streq(claim->metadata->uid, planned->uid) || tg_claim_allocated(claim))
+        return 0;
+    return tg_write_allocate(d, plan, member, planned, claim);
+}
+
 int tg_write_open_claims(struct tg_deciding *d, const struct tg_plan *plan)
 {
     for (size_t i = 0; i < plan->members.n; i++) {
         const struct tg_plan_member *member = &plan->members.items[i];
 
         for (size_t j = 0; j < member->claims.n; j++) {
-            const struct tg_plan_claim *planned = &member->claims.items[j];
-            const struct tg_resource_claim *claim =
-                tg_view_claim(d->in->view, d->in->unit->namespace_, planned->name);
+            int r = tg_write_open_claim(d, plan, member, &member->claims.items[j]);
+
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+int tg_write_clear_planned(struct tg_deciding *d, const struct tg_plan *plan)
+{
+    for (size_t i = 0; i < plan->members.n; i++) {
+        const struct tg_plan_member *member = &plan->members.items[i];
+
+        for (size_t j = 0; j < member->claims.n; j++) {
+            const struct tg_resource_claim *claim;
+            enum tg_claim_state state =
+                tg_plan_claim_state(d, member, &member->claims.items[j], &claim);
             int r;
 
-            if (claim == NULL || !tg_streq(claim->metadata->uid, planned->uid) ||
-                tg_claim_allocated(claim))
+            if (state != TG_CLAIM_WRITTEN || !tg_claim_before_gate(d->in->view, claim))
                 continue;
-            r = tg_write_allocate(d, plan, member, planned, claim);
+            r = tg_write_clear(d, claim);
             if (r < 0)
                 return r;
         }

@@ -87,12 +87,33 @@ int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena
     return decide[input->unit->kind](&d);
 }
 
+/* The phase is what it was: those that run are not touched. */
+static int begin_join(struct tg_deciding *d, const struct tg_plan *more)
+{
+    const char *phase = tg_gang_phase(d->in->unit);
+    struct tg_progress p;
+    struct tg_plan *plan;
+    int r = tg_progress_of(d, d->in->plan, &p);
+
+    if (r < 0)
+        return r;
+    plan = tg_plan_join(d, &p, more);
+    if (plan == NULL)
+        return tg_decide_out_of_memory(d);
+    d->out->phase = phase;
+    return tg_write_gang_status(
+        d, &(struct tg_status_change){
+               .phase = phase, .reason = "Joining", .plan_change = TG_PLAN_SET, .plan = plan});
+}
+
 static int begin_gang(struct tg_deciding *d, const struct tg_plan *plan)
 {
     /* The finalizer first: a Gang must not vanish under an open plan. The next pass writes the
      * plan. */
     if (!tg_meta_has_finalizer(d->in->unit->gang->metadata, TG_FINALIZER_PLAN))
         return tg_write_gang_finalizer(d, true);
+    if (d->in->plan != NULL)
+        return begin_join(d, plan);
     return tg_write_gang_status(d, &(struct tg_status_change){.phase = TG_PHASE_COMMITTING,
                                                               .reason = "Committing",
                                                               .plan_change = TG_PLAN_SET,

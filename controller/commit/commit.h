@@ -25,6 +25,7 @@ enum tg_write_kind {
     TG_WRITE_CLAIM_CLEAR,    /* merge patch of /status */
     TG_WRITE_CLAIM_EPOCH,    /* metadata spliced (epoch) */
     TG_WRITE_POD,            /* JSON patch */
+    TG_WRITE_POD_EVICT,      /* POST of an Eviction, with preconditions */
 };
 
 struct tg_write {
@@ -53,10 +54,23 @@ struct tg_decision {
     bool stalled; /* the plan waits for a node or device to come back; tell `stall_over` when the
                      delay has passed */
     bool unbound; /* a released member is not bound yet; tell `bind_over` when that took too long */
-    bool abandoned; /* an auto Gang without live members; deleted when `linger_over` */
-    /* TG_DECIDE_PLACE: the members to place (indexes into unit->members). */
+    bool abandoned;  /* an auto Gang without live members; deleted when `linger_over` */
+    bool drop_holds; /* every place is taken: tg_commit_show takes status.holds away */
+    int64_t wake;    /* wall, ns: look again then (a hold ends); 0: no need */
+    /* TG_DECIDE_PLACE: the members to place (indexes into unit->members). If there is no room for
+     * all, the first n_required must do. */
     size_t *chosen;
-    size_t n_chosen;
+    size_t n_chosen, n_required;
+    /* They join a plan that stands: beside its members, if possible each on nodes[i] (NULL: no
+     * wish). The phase stays. */
+    bool joins;
+    const char **nodes;
+};
+
+/* A device of an allocation of the unit that is no more: seen, not recorded. */
+struct tg_lost_device {
+    char *pod_uid; /* for whom it was reserved */
+    char *device;  /* "driver/pool/device" */
 };
 
 struct tg_commit_input {
@@ -68,8 +82,12 @@ struct tg_commit_input {
     bool plan_unreadable; /* there is a record, but it does not decode */
     const char *instance;
     uint64_t epoch;
-    int64_t now;    /* wall, ns: for timestamps in objects only */
-    bool disturbed; /* somebody else cleared an allocation of the open plan */
+    int64_t now;      /* wall, ns: for timestamps in objects, and against those of holds */
+    int64_t hold_for; /* ns: how long the place of a lost member is held */
+    bool disturbed;   /* somebody else cleared an allocation of the open plan */
+    /* What lost members had, as far as we have seen it go; a plan that has shrunk does not say. */
+    const struct tg_lost_device *lost;
+    size_t n_lost;
     bool stall_over;
     bool linger_over;
     bool bind_over;
@@ -79,20 +97,40 @@ struct tg_commit_input {
 int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena,
                      struct tg_decision *ret, struct tg_error *err);
 
-/* What to ask of tg_place for the chosen members. TG_FAILED_PRECONDITION: claims that they share
+/* The places that a unit holds (Gang.status.holds) as everybody else must see them: devices that
+ * are busy, and pods like the lost ones on their nodes. Holds that have ended count for nothing.
+ * Devices of lost allocations (n_lost) are busy as well: while their pod may still run on them, and
+ * until the hold of its place is written. now: wall, ns. Memory is the arena's; errors: only its
+ * exhaustion. */
+struct tg_held {
+    struct tg_fleet_busy *busy;
+    size_t n_busy;
+    struct tg_fleet_assumed *assumed;
+    size_t n_assumed;
+};
+int tg_commit_held(const struct tg_view *view, const struct tg_unit *unit, int64_t now,
+                   const struct tg_lost_device *lost, size_t n_lost, struct tg_arena *arena,
+                   struct tg_held *ret, struct tg_error *err);
+/* A member of the unit is there for a place that the unit holds: what is held must be free for
+ * tg_place then, and for nobody else. */
+bool tg_commit_reclaims(const struct tg_unit *unit);
+
+/* What to ask of tg_place for the chosen members. on_nodes: where decision->nodes says.
+ * TG_FAILED_PRECONDITION: claims that they share
  * are allocated on different nodes. */
 int tg_commit_place_request(const struct tg_commit_input *input, const struct tg_decision *decision,
                             const struct tg_level *pack_required,
-                            const struct tg_level *pack_preferred, struct tg_arena *arena,
-                            struct tg_place_request *ret, struct tg_error *err);
+                            const struct tg_level *pack_preferred, bool on_nodes,
+                            struct tg_arena *arena, struct tg_place_request *ret,
+                            struct tg_error *err);
 
-/* The plan of a placement. */
+/* The plan of a placement: of the chosen members alone. */
 int tg_commit_plan(const struct tg_commit_input *input, const struct tg_decision *decision,
                    const struct tg_place_request *request, const struct tg_placement *placement,
                    struct tg_arena *arena, struct tg_plan **ret, struct tg_error *err);
 
-/* The writes that make a fresh plan the commit record (gang, pod), or that make it true at once
- * (claim). */
+/* The writes that make a fresh plan the commit record (gang, pod; of members that join: a part of
+ * it), or that make it true at once (claim). */
 int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *plan,
                     struct tg_arena *arena, struct tg_decision *ret, struct tg_error *err);
 

@@ -121,20 +121,29 @@ static int fence_planned(struct fencing *f, const struct tg_plan_member *member)
     return r;
 }
 
-int tg_fence_unit(struct tg_deciding *d, const struct tg_plan *plan)
+static int fence(struct tg_deciding *d, size_t n_members, const struct tg_plan *plan)
 {
-    const struct tg_unit *unit = d->in->unit;
     struct fencing f;
     int r = begin(&f, d);
 
     if (r < 0)
         return r;
-    for (size_t i = 0; r == 0 && i < unit->n_members; i++)
-        r = fence_member(&f, &unit->members[i]);
+    for (size_t i = 0; r == 0 && i < n_members; i++)
+        r = fence_member(&f, &d->in->unit->members[i]);
     for (size_t i = 0; r == 0 && plan != NULL && i < plan->members.n; i++)
         r = fence_planned(&f, &plan->members.items[i]);
     end(&f);
     return r;
+}
+
+int tg_fence_unit(struct tg_deciding *d, const struct tg_plan *plan)
+{
+    return fence(d, d->in->unit->n_members, plan);
+}
+
+int tg_fence_plan(struct tg_deciding *d, const struct tg_plan *plan)
+{
+    return fence(d, 0, plan);
 }
 
 /* --- everything, when taking over ------------------------------------------------------------ */

@@ -247,7 +247,9 @@ static bool all_shown(const struct tg_deciding *d, const struct tg_status_change
         status->observed_generation.value != gang->metadata->generation.value ||
         !same_shortage(status, change->shortage) || change->plan_change == TG_PLAN_SET)
         return false;
-    if (change->plan_change == TG_PLAN_DROP && status->plan != NULL)
+    if ((change->plan_change == TG_PLAN_DROP && status->plan != NULL) ||
+        (change->hold_change == TG_HOLDS_DROP && status->holds.n > 0) ||
+        change->hold_change == TG_HOLDS_SET)
         return false;
     for (size_t i = 0; i < N_CONDITIONS; i++)
         if (!condition_shown(status, &conditions[i]))
@@ -331,6 +333,30 @@ static void write_shortage(struct tg_json_writer *w, const struct tg_gang_shorta
     tg_jw_end_array(w);
 }
 
+static void write_holds(struct tg_json_writer *w, const struct tg_status_change *change)
+{
+    if (change->hold_change == TG_HOLDS_KEEP)
+        return;
+    if (change->hold_change == TG_HOLDS_DROP) {
+        tg_jw_kv_raw(w, "holds", "null");
+        return;
+    }
+    tg_jw_key(w, "holds");
+    tg_jw_begin_array(w);
+    for (size_t i = 0; i < change->n_holds; i++) {
+        const struct tg_gang_hold *hold = &change->holds[i];
+
+        tg_jw_begin_object(w);
+        tg_jw_kv_string(w, "pod", hold->pod);
+        tg_jw_kv_string(w, "node", hold->node);
+        tg_jw_kv_string(w, "device", hold->device);
+        tg_jw_kv_string(w, "until", hold->until);
+        tg_jw_kv_string(w, "why", hold->why);
+        tg_jw_end_object(w);
+    }
+    tg_jw_end_array(w);
+}
+
 int tg_write_gang_status(struct tg_deciding *d, const struct tg_status_change *change)
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(GANG_MAX);
@@ -352,6 +378,7 @@ int tg_write_gang_status(struct tg_deciding *d, const struct tg_status_change *c
     r = write_plan(d, &w, change);
     if (r < 0)
         return r;
+    write_holds(&w, change);
     write_shortage(&w, change->shortage);
     write_conditions(d, &w, conditions);
     tg_jw_end_object(&w);
@@ -387,8 +414,11 @@ int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place
                             .out = decision,
                             .err = err,
                             .writes_capacity = decision->n_writes};
-    struct tg_status_change change = {
-        .phase = decision->phase, .reason = decision->reason, .text = decision->text};
+    struct tg_status_change change = {.phase = decision->phase,
+                                      .reason = decision->reason,
+                                      .text = decision->text,
+                                      .hold_change =
+                                          decision->drop_holds ? TG_HOLDS_DROP : TG_HOLDS_KEEP};
     struct tg_gang_shortage shortage;
 
     if (input->unit->kind != TG_UNIT_GANG || input->unit->gang == NULL || decision->phase == NULL ||

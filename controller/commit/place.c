@@ -51,6 +51,7 @@ struct piece_builder {
     const struct tg_resource_claim **claims;
     struct tg_piece piece;
     const struct tg_resource_claim *astray; /* allocated where the others are not */
+    const char *wish;                       /* where the first member is to go, or NULL */
 };
 
 static bool has_claim(const struct piece_builder *b, const struct tg_resource_claim *claim)
@@ -87,10 +88,10 @@ static void add_member(struct piece_builder *b, const struct tg_unit_member *mem
 }
 
 static int build_piece(const struct tg_unit *unit, const struct tg_decision *decision,
-                       size_t *parents, size_t root, struct tg_arena *arena, struct tg_piece *ret,
-                       struct tg_error *err)
+                       size_t *parents, size_t root, bool on_nodes, struct tg_arena *arena,
+                       struct tg_piece *ret, struct tg_error *err)
 {
-    struct piece_builder b = {0};
+    struct piece_builder b = {.wish = on_nodes ? decision->nodes[root] : NULL};
     size_t n_pods = 0, n_claims = 0;
 
     for (size_t i = root; i < decision->n_chosen; i++)
@@ -112,19 +113,45 @@ static int build_piece(const struct tg_unit *unit, const struct tg_decision *dec
             "claim %s is allocated on another node than the other claims of pod %s, or on none in "
             "particular: no node has them all",
             b.astray->metadata->name, b.pods[0]->metadata->name);
+    if (b.piece.fixed_node == NULL)
+        b.piece.fixed_node = b.wish;
     b.piece.pods = b.pods;
     b.piece.claims = b.claims;
     *ret = b.piece;
     return 0;
 }
 
+/* Who joins goes where the topology has the others: a piece of nothing stands for them. */
+static const struct tg_plan_member *standing(const struct tg_commit_input *input)
+{
+    const struct tg_plan *plan = input->plan;
+
+    for (size_t i = 0; i < plan->members.n; i++) {
+        struct tg_plan_pod state =
+            tg_plan_pod_state(input->view, input->unit->namespace_, &plan->members.items[i]);
+
+        if (state.pod != NULL && state.bound && !state.finished && !state.deleting)
+            return &plan->members.items[i];
+    }
+    return NULL;
+}
+
+static size_t add_anchor(const struct tg_commit_input *input, struct tg_piece *ret)
+{
+    const struct tg_plan_member *member = standing(input);
+
+    *ret = (struct tg_piece){.fixed_node = member == NULL ? NULL : member->node};
+    return member != NULL;
+}
+
 int tg_commit_place_request(const struct tg_commit_input *input, const struct tg_decision *decision,
                             const struct tg_level *pack_required,
-                            const struct tg_level *pack_preferred, struct tg_arena *arena,
-                            struct tg_place_request *ret, struct tg_error *err)
+                            const struct tg_level *pack_preferred, bool on_nodes,
+                            struct tg_arena *arena, struct tg_place_request *ret,
+                            struct tg_error *err)
 {
     size_t *parents = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*parents));
-    struct tg_piece *pieces = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*pieces));
+    struct tg_piece *pieces = tg_arena_alloc_array(arena, decision->n_chosen + 1, sizeof(*pieces));
     size_t n = 0;
     int r = 0;
 
@@ -134,7 +161,10 @@ int tg_commit_place_request(const struct tg_commit_input *input, const struct tg
     connect(input->unit, decision, parents);
     for (size_t i = 0; r == 0 && i < decision->n_chosen; i++)
         if (parents[i] == i)
-            r = build_piece(input->unit, decision, parents, i, arena, &pieces[n++], err);
+            r = build_piece(input->unit, decision, parents, i, on_nodes && decision->joins, arena,
+                            &pieces[n++], err);
+    if (r == 0 && decision->joins && (pack_required != NULL || pack_preferred != NULL))
+        n += add_anchor(input, &pieces[n]);
     *ret = (struct tg_place_request){.name = input->unit->key,
                                      .pieces = pieces,
                                      .n_pieces = n,
@@ -296,6 +326,8 @@ int tg_commit_plan(const struct tg_commit_input *input, const struct tg_decision
                              .allocation_timestamp = tg_arena_strdup(arena, now),
                              .driver = first_driver(placement)};
     for (size_t i = 0; i < placement->n_pieces; i++) {
+        if (request->pieces[i].n_pods == 0)
+            continue;
         if (fill_members(input->unit, &request->pieces[i], &placement->pieces[i], plan->driver,
                          arena, members + plan->members.n) < 0)
             goto exhausted;

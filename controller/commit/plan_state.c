@@ -249,6 +249,21 @@ static void judge_member(struct judging *j, const struct tg_plan_member *member)
         judge_claim(j, member, &member->claims.items[i]);
 }
 
+static enum tg_plan_verdict verdict_of(const struct judging *j, const char **ret_why)
+{
+    *ret_why = j->why;
+    return j->verdict == TG_PLAN_STALLS && j->d->in->stall_over ? TG_PLAN_BROKEN : j->verdict;
+}
+
+enum tg_plan_verdict tg_plan_judge_member(struct tg_deciding *d, const struct tg_plan *plan,
+                                          const struct tg_plan_member *member, const char **ret_why)
+{
+    struct judging j = {.d = d, .plan = plan, .verdict = TG_PLAN_STANDS};
+
+    judge_member(&j, member);
+    return verdict_of(&j, ret_why);
+}
+
 enum tg_plan_verdict tg_plan_judge(struct tg_deciding *d, const struct tg_plan *plan,
                                    const char **ret_why)
 {
@@ -263,8 +278,5 @@ enum tg_plan_verdict tg_plan_judge(struct tg_deciding *d, const struct tg_plan *
         judge(&j, TG_PLAN_BROKEN, "somebody else cleared an allocation of the plan");
     for (size_t i = 0; i < plan->members.n; i++)
         judge_member(&j, &plan->members.items[i]);
-    if (j.verdict == TG_PLAN_STALLS && d->in->stall_over)
-        j.verdict = TG_PLAN_BROKEN;
-    *ret_why = j.why;
-    return j.verdict;
+    return verdict_of(&j, ret_why);
 }

@@ -208,10 +208,9 @@ const struct tg_snapshot *tg_cluster_change(struct tg_cluster *cluster, enum tg_
     return store(cluster, kind, NULL, tg_edit_merge(copy_of(cluster, old), patch, cluster->arena));
 }
 
-void tg_cluster_delete(struct tg_cluster *cluster, enum tg_view_kind kind, const char *namespace_,
-                       const char *name)
+static void delete (struct tg_cluster *cluster, const struct tg_write *write,
+                    const struct tg_snapshot *old)
 {
-    const struct tg_snapshot *old = tg_cluster_get(cluster, kind, namespace_, name);
     struct tg_json *tree;
 
     if (old == NULL || old->object->metadata->deletion_timestamp != NULL)
@@ -219,7 +218,13 @@ void tg_cluster_delete(struct tg_cluster *cluster, enum tg_view_kind kind, const
     tree = copy_of(cluster, old);
     tg_edit_set(tg_edit_object(tree, "metadata", cluster->arena), "deletionTimestamp",
                 tg_edit_new_string("2026-01-01T01:00:00Z", cluster->arena), cluster->arena);
-    store(cluster, kind, NULL, tree);
+    store(cluster, old->kind, write, tree);
+}
+
+void tg_cluster_delete(struct tg_cluster *cluster, enum tg_view_kind kind, const char *namespace_,
+                       const char *name)
+{
+    delete (cluster, NULL, tg_cluster_get(cluster, kind, namespace_, name));
 }
 
 /* --- the controller's writes ----------------------------------------------------------------- */
@@ -319,11 +324,15 @@ static int write_gang_create(struct tg_cluster *cluster, const struct tg_write *
     return 0;
 }
 
-static int write_gang_delete(struct tg_cluster *cluster, const struct tg_write *write,
-                             const struct tg_snapshot *old, const struct tg_snapshot **ret,
-                             struct tg_error *err)
+/* DELETE of a Gang, or the Eviction of a pod, which has the same options inside. */
+static int write_delete(struct tg_cluster *cluster, const struct tg_write *write,
+                        const struct tg_snapshot *old, const struct tg_snapshot **ret,
+                        struct tg_error *err)
 {
-    struct tg_json *options = tg_edit_parse(write->body, cluster->arena);
+    struct tg_json *body = tg_edit_parse(write->body, cluster->arena);
+    struct tg_json *options = write->kind == TG_WRITE_POD_EVICT
+                                  ? tg_edit_object(body, "deleteOptions", cluster->arena)
+                                  : body;
     const char *uid = tg_json_string(tg_edit_at(options, "preconditions", "uid", NULL));
     const char *version =
         tg_json_string(tg_edit_at(options, "preconditions", "resourceVersion", NULL));
@@ -333,7 +342,7 @@ static int write_gang_delete(struct tg_cluster *cluster, const struct tg_write *
     if (!tg_streq(uid, old->uid) ||
         !tg_streq(version, tg_edit_string_at(old->tree, "metadata", "resourceVersion")))
         return conflict(err, "preconditions of the deletion");
-    tg_cluster_delete(cluster, TG_VIEW_GANG, write->namespace_, write->name);
+    delete (cluster, write, old);
     *ret = NULL;
     return 0;
 }
@@ -342,6 +351,7 @@ static enum tg_view_kind kind_of(enum tg_write_kind kind)
 {
     switch (kind) {
     case TG_WRITE_POD:
+    case TG_WRITE_POD_EVICT:
         return TG_VIEW_POD;
     case TG_WRITE_CLAIM_ALLOCATE:
     case TG_WRITE_CLAIM_CLEAR:
@@ -377,7 +387,8 @@ int tg_cluster_write(struct tg_cluster *cluster, const struct tg_write *write,
     case TG_WRITE_CLAIM_CLEAR:
         return write_merge(cluster, write, write->body, old, true, ret, err);
     case TG_WRITE_GANG_DELETE:
-        return write_gang_delete(cluster, write, old, ret, err);
+    case TG_WRITE_POD_EVICT:
+        return write_delete(cluster, write, old, ret, err);
     case TG_WRITE_POD:
         return write_json_patch(cluster, write, old, ret, err);
     case TG_WRITE_GANG_CREATE:

@@ -217,6 +217,8 @@ static const char *describe(struct bench *bench, const struct tg_write *write,
         return tg_arena_printf(bench->arena, "fence %s", after->name);
     case TG_WRITE_GANG_DELETE:
         return tg_arena_printf(bench->arena, "delete %s", after->name);
+    case TG_WRITE_POD_EVICT:
+        return tg_arena_printf(bench->arena, "evict %s", after->name);
     case TG_WRITE_POD:
         if (strstr(write->body, TG_ANNOTATION_EPOCH_ESCAPED) != NULL)
             return tg_arena_printf(bench->arena, "fence %s", after->name);
@@ -262,10 +264,9 @@ static void on_seen(void *data, const struct tg_snapshot *before, const struct t
 {
     struct bench *bench = data;
 
-    if (before != NULL && after != NULL && after->kind == TG_VIEW_CLAIM)
-        tg_controller_claim_changed(&bench->controller,
-                                    (const struct tg_resource_claim *)(const void *)before->object,
-                                    (const struct tg_resource_claim *)(const void *)after->object);
+    if (before != NULL && before->kind == TG_VIEW_CLAIM)
+        tg_controller_claim_changed(&bench->controller, (const void *)before->object,
+                                    after == NULL ? NULL : (const void *)after->object);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -328,7 +329,7 @@ static void finish(struct bench *bench, size_t i, bool failed)
 
 static enum tg_view_kind kind_of(const struct tg_write *write)
 {
-    if (write->kind == TG_WRITE_POD)
+    if (write->kind == TG_WRITE_POD || write->kind == TG_WRITE_POD_EVICT)
         return TG_VIEW_POD;
     return write->kind == TG_WRITE_CLAIM_ALLOCATE || write->kind == TG_WRITE_CLAIM_CLEAR ||
                    write->kind == TG_WRITE_CLAIM_EPOCH

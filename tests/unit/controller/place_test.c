@@ -14,7 +14,7 @@ static void choose_all(struct one *one)
 static void request_of(struct one *one, struct tg_place_request *ret)
 {
     choose_all(one);
-    assert_int_equal(tg_commit_place_request(&one->input, &one->decision, NULL, NULL,
+    assert_int_equal(tg_commit_place_request(&one->input, &one->decision, NULL, NULL, false,
                                              one->bench->arena, ret, &one->err),
                      0);
 }

@@ -103,6 +103,7 @@ static void every_write_has_the_store_of_its_kind(void **state)
         {TG_WRITE_CLAIM_CLEAR, "ResourceClaim"},
         {TG_WRITE_CLAIM_EPOCH, "ResourceClaim"},
         {TG_WRITE_POD, "Pod"},
+        {TG_WRITE_POD_EVICT, "Pod"},
     };
     struct fixture *f = *state;
 

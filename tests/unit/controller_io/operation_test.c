@@ -171,6 +171,11 @@ static const struct {
      POD_PATH "c",
      "application/json-patch+json",
      TG_VIEW_POD},
+    {{.kind = TG_WRITE_POD_EVICT, .namespace_ = "ns", .name = "c", .body = "{\"b\":7}"},
+     "POST",
+     POD_PATH "c/eviction",
+     "application/json",
+     TG_VIEW_KINDS},
 };
 
 static void check_sent(const struct fixture *f, size_t i)
@@ -428,6 +433,19 @@ a_write_that_was_queued_before_the_program_was_stopped_does_not_leave_after_its_
     assert_false(f->state->failed);
 }
 
+/* A disruption budget says no, for now. */
+static void an_eviction_that_is_refused_ends_the_write_and_the_unit_tries_again(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_start(f, "");
+    execute(f, &kinds[6].write);
+    test_reply(fixture_expect(f, "POST", POD_PATH "c/eviction"), 429, "",
+               STATUS(429, "TooManyRequests"));
+    fixture_returned(f);
+    assert_true(f->state->failed);
+}
+
 static void a_unit_may_be_gone_when_the_answer_comes(void **state)
 {
     struct fixture *f = *state;
@@ -463,6 +481,7 @@ int main(void)
         TEST(an_epoch_is_spliced_into_the_metadata_and_nothing_follows),
         TEST(
             a_write_that_was_queued_before_the_program_was_stopped_does_not_leave_after_its_deadline),
+        TEST(an_eviction_that_is_refused_ends_the_write_and_the_unit_tries_again),
         TEST(a_unit_may_be_gone_when_the_answer_comes),
     };
     return cmocka_run_group_tests_name("operation", tests, NULL, NULL);

@@ -77,6 +77,29 @@ static void a_gang_without_a_spec_is_read_without_harm(void **state)
     assert_int_equal(tg_gang_validate(&gang, &err), -TG_INVALID_ARGUMENT);
 }
 
+static void what_happens_to_lost_members_has_defaults(void **state)
+{
+    (void)state;
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
+    struct tg_gang *plain = decode(arena, "{\"size\":3}");
+    struct tg_gang *full = decode(
+        arena, "{\"roles\":[{\"name\":\"a\",\"size\":4,\"minSize\":1},{\"name\":\"b\",\"size\":2}],"
+               "\"onMemberLoss\":\"Release\",\"holdFor\":\"90s\"}");
+    struct tg_gang none = {0};
+    assert_int_equal(tg_gang_on_loss(plain), TG_LOSS_HOLD);
+    assert_int_equal(tg_gang_on_loss(&none), TG_LOSS_HOLD);
+    assert_int_equal(tg_gang_on_loss(full), TG_LOSS_RELEASE);
+    assert_int_equal(tg_gang_hold_for(plain, 7), 7);
+    assert_int_equal(tg_gang_hold_for(full, 7), 90 * TG_SECOND);
+    assert_int_equal(tg_gang_role_min(plain, NULL), 3);
+    assert_int_equal(tg_gang_min_total(plain), 3);
+    assert_int_equal(tg_gang_role_min(full, "a"), 1);
+    assert_int_equal(tg_gang_role_min(full, "b"), 2);
+    assert_int_equal(tg_gang_role_min(full, "c"), 0);
+    assert_int_equal(tg_gang_min_total(full), 3);
+    assert_int_equal(tg_gang_min_total(&none), 0);
+}
+
 static void fields_whose_machinery_is_missing_are_refused_by_name(void **state)
 {
     (void)state;
@@ -90,15 +113,10 @@ static void fields_whose_machinery_is_missing_are_refused_by_name(void **state)
         {"{\"roles\":[{\"name\":\"a\",\"size\":1,\"topology\":{\"pack\":{\"required\":\"rack\"}}}]"
          "}",
          "roles[].topology"},
-        {"{\"roles\":[{\"name\":\"a\",\"size\":2,\"minSize\":1}]}", "minSize"},
         {"{\"size\":1,\"topology\":{\"spread\":[{\"level\":\"rack\",\"maxPerDomain\":1}]}}",
          "spread"},
         {"{\"size\":1,\"deviceConstraints\":[{\"matchAttribute\":\"a/b\"}]}", "deviceConstraints"},
         {"{\"size\":1,\"scheduleTimeout\":\"10m\"}", "scheduleTimeout"},
-        {"{\"size\":1,\"onMemberLoss\":\"Release\"}", "onMemberLoss"},
-        {"{\"size\":1,\"onMemberLoss\":\"Recreate\"}", "onMemberLoss"},
-        {"{\"size\":1,\"holdFor\":\"1m\"}", "holdFor"},
-        {"{\"size\":1,\"holdFor\":\"nonsense\"}", "holdFor"},
         {"{\"size\":1,\"disruption\":{\"movable\":true}}", "movable"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -195,6 +213,7 @@ int main(void)
         cmocka_unit_test(sizes_are_those_of_all_roles),
         cmocka_unit_test(pack_levels_and_the_bind_timeout_are_optional),
         cmocka_unit_test(a_gang_without_a_spec_is_read_without_harm),
+        cmocka_unit_test(what_happens_to_lost_members_has_defaults),
         cmocka_unit_test(fields_whose_machinery_is_missing_are_refused_by_name),
         cmocka_unit_test(defaults_written_out_are_not_refused),
         cmocka_unit_test(what_the_schema_refuses_is_refused_again),
