@@ -11,7 +11,10 @@
 #include "api/tangram/names.h"
 #include "controller/commit/parts.h"
 
-#define PLAN_MAX (1536 * 1024) /* an etcd object's size */
+/* An object of etcd holds 1.5 MiB, and a Gang says more than its plan; all annotations of a pod
+ * together hold 256 KiB. */
+#define PLAN_MAX ((size_t)1024 * 1024)
+#define POD_PLAN_MAX ((size_t)192 * 1024)
 #define TEXT_MAX 1024
 
 int tg_decide_out_of_memory(struct tg_deciding *d)
@@ -87,6 +90,20 @@ int tg_commit_decide(const struct tg_commit_input *input, struct tg_arena *arena
     return decide[input->unit->kind](&d);
 }
 
+/* A record that the server would refuse must not be begun. */
+static int check_size(struct tg_deciding *d, const struct tg_plan *plan, size_t max)
+{
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(max);
+
+    if (tg_json_encode(&tg_plan_type, plan, &buf, NULL) == 0)
+        return 0;
+    return tg_error_set(d->err, TG_RESOURCE_EXHAUSTED,
+                        "%s: the plan of %zu members is larger than the %zu KiB that its record "
+                        "holds: make the gang smaller, or the names of its pods, claims and nodes "
+                        "shorter",
+                        d->in->unit->key, plan->members.n, max / 1024);
+}
+
 /* The phase is what it was: those that run are not touched. */
 static int begin_join(struct tg_deciding *d, const struct tg_plan *more)
 {
@@ -100,6 +117,9 @@ static int begin_join(struct tg_deciding *d, const struct tg_plan *more)
     plan = tg_plan_join(d, &p, more);
     if (plan == NULL)
         return tg_decide_out_of_memory(d);
+    r = check_size(d, plan, PLAN_MAX);
+    if (r < 0)
+        return r;
     d->out->phase = phase;
     return tg_write_gang_status(
         d, &(struct tg_status_change){
@@ -125,12 +145,16 @@ int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *p
 {
     struct tg_deciding d = {.in = input, .arena = arena, .out = ret, .err = err};
 
+    int r;
+
     *ret = (struct tg_decision){.phase = TG_PHASE_COMMITTING};
     switch (input->unit->kind) {
     case TG_UNIT_GANG:
-        return begin_gang(&d, plan);
+        r = check_size(&d, plan, PLAN_MAX);
+        return r < 0 ? r : begin_gang(&d, plan);
     case TG_UNIT_POD:
-        return tg_write_pod_plan(&d, input->unit->members[0].pod, plan);
+        r = check_size(&d, plan, POD_PLAN_MAX);
+        return r < 0 ? r : tg_write_pod_plan(&d, input->unit->members[0].pod, plan);
     case TG_UNIT_CLAIM:
         return tg_write_open_claims(&d, plan);
     }

@@ -69,6 +69,10 @@ static void make_pod(struct storm *storm, const struct kind *kind)
     snprintf(name, sizeof(name), "%c-%u", kind->letter, storm->pods++);
     bench_pod(storm->bench, name, kind->claims, kind->gpus,
               kind->gang ? bench_member_config(storm->bench, gang, (int)kind->pods) : NULL);
+    tg_cluster_change(storm->bench->cluster, TG_VIEW_POD, NS, name,
+                      "{'metadata':{'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job',"
+                      "'name':'%s','uid':'%s','controller':true}]}}",
+                      gang, gang);
 }
 
 static const struct tg_snapshot *pod_at(struct storm *storm, size_t i)
@@ -101,6 +105,23 @@ static const struct tg_snapshot *any_pod(struct storm *storm,
         if (fits(s) && draw(storm, ++n) == 0)
             ret = s;
     return ret;
+}
+
+/* Jobs make what was deleted or evicted anew. */
+static bool replenish(struct storm *storm)
+{
+    bool made = false;
+
+    for (size_t i = 0; i < TG_ARRAY_SIZE(kinds); i++) {
+        const struct tg_snapshot *s;
+        size_t n = 0;
+
+        for (size_t j = 0; (s = pod_at(storm, j)) != NULL; j++)
+            n += s->name[0] == kinds[i].letter;
+        for (; n < kinds[i].pods; n++, made = true)
+            make_pod(storm, &kinds[i]);
+    }
+    return made;
 }
 
 /* --- events ---------------------------------------------------------------------------------- */
@@ -150,6 +171,15 @@ static void replace_pod(struct storm *storm)
         return;
     bench_delete_pod(storm->bench, s->name);
     make_pod(storm, kind_of(s->name));
+}
+
+/* Preempted, evicted, deleted by hand: the others run. */
+static void delete_running(struct storm *storm)
+{
+    const struct tg_snapshot *s = any_pod(storm, running);
+
+    if (s != NULL)
+        bench_delete_pod(storm->bench, s->name);
 }
 
 static void finish_pod(struct storm *storm)
@@ -224,8 +254,8 @@ static void toggle_class(struct storm *storm)
 static void event(struct storm *storm)
 {
     static void (*const events[])(struct storm *) = {
-        clear_claim,  delete_claim, replace_pod, finish_pod, toggle_node,
-        toggle_ready, toggle_slice, delete_gang, finish_pod, toggle_class};
+        clear_claim,  delete_claim, replace_pod, finish_pod,   toggle_node,   toggle_ready,
+        toggle_slice, delete_gang,  finish_pod,  toggle_class, delete_running};
 
     events[draw(storm, TG_ARRAY_SIZE(events))](storm);
 }
@@ -262,8 +292,10 @@ static void act(struct storm *storm)
         bench_pass(bench);
     else if (what < 75)
         tg_cluster_deliver_one(bench->cluster, (enum tg_view_kind)draw(storm, TG_VIEW_KINDS));
-    else if (what < 82)
+    else if (what < 81)
         bench_others(bench);
+    else if (what < 82)
+        replenish(storm);
     else if (what < 83)
         bench_crash(bench);
     else if (what < 85)
@@ -337,26 +369,6 @@ static size_t waiting(struct storm *storm, char letter)
     return n;
 }
 
-/* A member whose claim was cleared after its release: its gang does not claim to be well, and the
- * test does what onMemberLoss will do. */
-static void replace_stranded(struct storm *storm)
-{
-    const struct tg_snapshot *s;
-
-    for (size_t i = 0; (s = pod_at(storm, i)) != NULL; i++) {
-        char gang[2] = {s->name[0], '\0'};
-        const char *phase = bench_phase(storm->bench, gang);
-
-        if (tg_pod_finished(pod_of(s)) || gated(s) || running(s) || !kind_of(s->name)->gang)
-            continue;
-        if (tg_streq(phase, "Running") || tg_streq(phase, "Allocated"))
-            bench_fail(storm->bench, "%s is stranded and the gang is %s", s->name, phase);
-        bench_delete_pod(storm->bench, s->name);
-        make_pod(storm, kind_of(s->name));
-        i = (size_t)-1;
-    }
-}
-
 /* Lets everything that can run do so, wave after wave. */
 static void drain(struct storm *storm)
 {
@@ -365,9 +377,10 @@ static void drain(struct storm *storm)
     for (size_t wave = 0; wave < 20; wave++) {
         bool ran = false;
 
-        bench_settle(storm->bench, 10 * MINUTE);
-        replace_stranded(storm);
-        bench_settle(storm->bench, 10 * MINUTE);
+        /* Longer than a place is held: what hangs is recreated. */
+        do
+            bench_settle(storm->bench, 10 * MINUTE);
+        while (replenish(storm));
         invariants_rest(storm->bench);
         for (size_t i = 0; (s = pod_at(storm, i)) != NULL; i++)
             if (running(s)) {
