@@ -12,6 +12,8 @@
 #include "controller/gather/grant.h"
 #include "controller/gather/source.h"
 
+#define ROLES_TOLD 8 /* names of roles in a text */
+
 /* A unit while members are still being added. */
 struct builder {
     struct tg_unit unit;
@@ -317,6 +319,46 @@ static int check_gang(struct gathering *g, struct tg_unit *unit)
     return why.code == TG_OK ? 0 : note_error(g, &unit->problem, &why, NULL);
 }
 
+/* The names of its roles, as many as are read with pleasure. */
+static const char *role_names(struct gathering *g, const struct tg_gang *gang)
+{
+    const char *text = NULL;
+
+    for (size_t i = 0; i < gang->spec->roles.n && i < ROLES_TOLD; i++) {
+        text = tg_arena_printf(g->arena, "%s%s%s", tg_or(text, ""), i > 0 ? ", " : "",
+                               gang->spec->roles.items[i].name);
+        if (text == NULL)
+            return NULL;
+    }
+    return tg_or(text, "none: all members are alike");
+}
+
+/* A member of a role that its Gang does not have would be waited for in vain. */
+static int check_roles(struct gathering *g, struct builder *builder)
+{
+    const struct tg_gang *gang = builder->unit.gang;
+
+    if (gang == NULL || gang->spec == NULL || builder->unit.problem.reason != NULL)
+        return 0;
+    for (size_t i = 0; i < builder->members.n; i++) {
+        struct tg_unit_member *member = &builder->members.items[i];
+        const char *names;
+
+        if (member->wait != NULL || tg_gang_role_size(gang, member->role) > 0)
+            continue;
+        names = role_names(g, gang);
+        member->wait =
+            names == NULL
+                ? NULL
+                : tg_arena_printf(g->arena, "%s%s, and the Gang's roles are: %s",
+                                  member->role == NULL ? "it names no role" : "its role is ",
+                                  tg_or(member->role, ""), names);
+        if (member->wait == NULL)
+            return out_of_memory(g);
+    }
+    return 0;
+}
+
 /* Everybody who uses a claim must be reserved for when it is allocated, and a claim takes so many.
  */
 static int check_sharing(struct gathering *g, struct builder *builder)
@@ -392,7 +434,8 @@ static int finish(struct gathering *g, struct tg_units *ret)
         if (builder->members.n > 0)
             qsort(builder->members.items, builder->members.n, sizeof(*members), member_compare);
         members = tg_arena_alloc_array(g->arena, builder->members.n, sizeof(*members));
-        if (members == NULL || check_gang(g, &builder->unit) < 0 || check_sharing(g, builder) < 0)
+        if (members == NULL || check_gang(g, &builder->unit) < 0 || check_roles(g, builder) < 0 ||
+            check_sharing(g, builder) < 0)
             return out_of_memory(g);
         *unit = builder->unit;
         unit->members = members;

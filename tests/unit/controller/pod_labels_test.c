@@ -81,11 +81,42 @@ static void a_leader_without_claims_is_held_and_counted_like_any_member(void **s
     bench_free(bench);
 }
 
+static void a_member_of_a_role_that_the_gang_does_not_have_is_told_which_there_are(void **state)
+{
+    struct bench *bench = bench_new();
+    struct one one;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_user_gang(bench, "{'roles':[{'name':'head','size':1},{'name':'work','size':2}]}");
+    bench_leader(bench, "right", ",'" TG_LABEL_ROLE "':'head'");
+    bench_leader(bench, "wrong", ",'" TG_LABEL_ROLE "':'haed'");
+    bench_leader(bench, "none", "");
+    one_look(&one, bench);
+    for (size_t i = 0; i < 3; i++) {
+        const struct tg_unit_member *member = &one_unit(&one, "gang/ns/g")->members[i];
+
+        if (tg_streq(member->pod->metadata->name, "right"))
+            assert_null(member->wait);
+        else if (tg_streq(member->pod->metadata->name, "wrong"))
+            assert_string_equal(member->wait,
+                                "its role is haed, and the Gang's roles are: head, work");
+        else
+            assert_string_equal(member->wait,
+                                "it names no role, and the Gang's roles are: head, work");
+    }
+    one_done(&one);
+    bench_settle(bench, 60 * TG_SECOND);
+    assert_non_null(strstr(bench_told(bench, "gang/ns/g"), "1 of 3 members are ready; pod "));
+    bench_free(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pod_without_claims_joins_by_its_labels),
         cmocka_unit_test(a_queue_is_refused_by_name),
+        cmocka_unit_test(a_member_of_a_role_that_the_gang_does_not_have_is_told_which_there_are),
         cmocka_unit_test(a_leader_without_claims_is_held_and_counted_like_any_member),
     };
 
