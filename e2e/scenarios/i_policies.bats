@@ -12,11 +12,11 @@ load lib
 NODE_ACCOUNT=(--as=system:node:policy-a --as-group=system:nodes)
 USER=(--as=alice)
 SCHEDULER=(--as=system:kube-scheduler)
-CLAIM_# A controller manager without an account per controller, and the garbage collector of one that has them.
+CLAIM_CONTROLLER=(--as=system:serviceaccount:kube-system:resource-claim-controller)
+CONTROLLER=(--as=system:serviceaccount:tangram-system:tangram-controller)
+# A controller manager without an account per controller, and the garbage collector of one that has them.
 MANAGER=(--as=system:kube-controller-manager)
 COLLECTOR=(--as=system:serviceaccount:kube-system:generic-garbage-collector)
-CONTROLLER=(--as=system:serviceaccount:kube-system:resource-claim-controller)
-CONTROLLER=(--as=system:serviceaccount:tangram-system:tangram-controller)
 PLUGIN=(--as=system:serviceaccount:tangram-system:tangram-kubelet-plugin)
 ADMIN=()
 
