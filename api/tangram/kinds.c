@@ -4,5 +4,5 @@
 #include "api/tangram/gang.h"
 #include "api/tangram/names.h"
 
-const struct tg_kind tg_kind_gang = {TG_KIND_GANG,   TG_GROUP, TG_VERSION,
-                                     TG_PLURAL_GANG, true,     &tg_gang_type};
+const struct tg_kind tg_kind_gang = {TG_KIND_GANG, TG_GROUP,      TG_VERSION, TG_PLURAL_GANG,
+                                     true,         &tg_gang_type, NULL};

@@ -15,6 +15,7 @@
 #include "api/kubernetes/values/rfc3339.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
+#include "api/runtime/base/map.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"

@@ -173,35 +173,21 @@ static struct tg_error error_of(const struct tg_informer *informer, const char *
 static void end_list(struct tg_informer *informer)
 {
     tg_json_list_stream_free(informer->stream);
-    tg_map_free(informer->staged);
+    tg_index_free(informer->staged);
     informer->stream = NULL;
     informer->staged = NULL;
-}
-
-static void unref_value(void *value)
-{
-    tg_stored_unref(value);
 }
 
 static int on_item(void *data, const char *json, size_t n, struct tg_error *err)
 {
     struct tg_informer *informer = data;
     struct tg_stored *stored = tg_informer_read_object(informer, json, n);
-    struct tg_stored *known;
 
     (void)err;
     if (stored == NULL)
         return 0;
-    /* Unchanged objects are not held twice while a list is in the making. */
-    known = tg_map_get(informer->store.objects, stored->key);
-    if (known != NULL && known->stale == NULL && stored->stale == NULL &&
-        tg_streq(known->object->metadata->uid, stored->object->metadata->uid) &&
-        tg_streq(known->object->metadata->resource_version,
-                 stored->object->metadata->resource_version)) {
-        tg_stored_unref(stored);
-        stored = tg_stored_ref(known);
-    }
-    tg_map_set(informer->staged, stored->key, stored);
+    tg_index_set(informer->staged, stored);
+    tg_index_cool(informer->staged);
     return 0;
 }
 
@@ -244,7 +230,7 @@ static void request_page(struct tg_informer *informer)
 static void start_list(struct tg_informer *informer)
 {
     end_list(informer);
-    informer->staged = tg_map_new(unref_value);
+    informer->staged = tg_store_new_list(&informer->store);
     informer->continue_token[0] = '\0';
     informer->list_version[0] = '\0';
     informer->highest_before = informer->store.highest;
@@ -259,8 +245,8 @@ static void start_list(struct tg_informer *informer)
 static void finish_list(struct tg_informer *informer)
 {
     uint64_t version = 0;
-    struct tg_map *list = TG_TAKE(informer->staged);
-    bool large = tg_map_count(list) > trim_above;
+    struct tg_index *list = TG_TAKE(informer->staged);
+    bool large = tg_index_count(list) > trim_above;
 
     end_list(informer);
     (void)tg_parse_u64(informer->list_version, strlen(informer->list_version), &version);
@@ -270,7 +256,7 @@ static void finish_list(struct tg_informer *informer)
                       seconds_since(informer, informer->list_began));
     informer->awaited = 0; /* a list is no watch */
     tg_store_replace(&informer->store, list, version, informer->highest_before);
-    tg_map_free(list);
+    tg_index_free(list);
     if (large)
         malloc_trim(0);
     informer->whole_list = false;
@@ -465,6 +451,8 @@ struct tg_informer *tg_informer_new(struct tg_kube_client *client,
     tg_store_init(&informer->store, config->kind,
                   config->max_object > 0 ? config->max_object : MAX_OBJECT);
     informer->store.salvage = config->salvage;
+    if (config->hot_bytes > 0)
+        tg_store_keep_hot(&informer->store, config->hot_bytes);
     informer->store.on_change = on_store_change;
     informer->store.data = informer;
     informer->retry.callback = on_retry;
@@ -506,20 +494,21 @@ const struct tg_stored *tg_informer_get(const struct tg_informer *informer, cons
 
     if (name == NULL || !tg_store_key(namespace_, name, key))
         return NULL;
-    return tg_map_get(informer->store.objects, key);
+    return tg_index_get(informer->store.objects, key);
 }
 
 size_t tg_informer_count(const struct tg_informer *informer)
 {
-    return tg_map_count(informer->store.objects);
+    return tg_index_count(informer->store.objects);
 }
 
 void tg_informer_each(const struct tg_informer *informer,
                       bool (*visit)(void *data, const struct tg_stored *stored), void *data)
 {
-    for (struct tg_map_entry *e = tg_map_first(informer->store.objects); e != NULL;
-         e = tg_map_next(e)) {
-        if (!visit(data, tg_map_value(e)))
+    for (size_t i = 0; i < tg_index_end(informer->store.objects); i++) {
+        const struct tg_stored *stored = tg_index_at(informer->store.objects, i);
+
+        if (stored != NULL && !visit(data, stored))
             return;
     }
 }

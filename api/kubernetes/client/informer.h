@@ -37,6 +37,9 @@ struct tg_informer_config {
     const char *namespace_;     /* NULL: all */
     const char *field_selector; /* NULL: none; copied */
     const char *label_selector;
+    /* Of a kind with very many objects: those of so many bytes are kept as they were decoded, the
+     * others in a tenth of the room, to be decoded again when somebody looks; 0: all. */
+    size_t hot_bytes;
     size_t max_object;     /* bytes of JSON of one object; 0: 4 MiB */
     int64_t page_timeout;  /* for one page of a list, from asking to its end; 0: 90 s */
     int64_t watch_timeout; /* what the server is asked for; 0: 5..10 min, drawn per watch */

@@ -27,7 +27,7 @@ struct tg_informer {
     char resource_version[64];
 
     /* While a list is in the making. */
-    struct tg_map *staged; /* key -> struct tg_stored */
+    struct tg_index *staged;
     struct tg_json_list_stream *stream;
     char list_version[64];
     char continue_token[4096];

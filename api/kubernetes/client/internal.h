@@ -4,9 +4,9 @@
 #define TG_KUBERNETES_CLIENT_INTERNAL_H
 
 #include "api/kubernetes/client/client.h"
+#include "api/kubernetes/client/index.h"
 #include "api/kubernetes/client/informer.h"
 #include "api/kubernetes/client/lease.h"
-#include "api/runtime/base/map.h"
 
 /* What an answer that is no 2xx means: code, reason and message of its Status body. what: "GET
  * /api/v1/pods". */
@@ -39,13 +39,20 @@ struct tg_store {
     const struct tg_kind *kind;
     size_t max_object;
     const struct tg_type *const *salvage; /* as in tg_informer_config */
-    struct tg_map *objects;               /* key -> struct tg_stored, referenced */
-    uint64_t position;                    /* everything up to this resourceVersion was seen */
-    uint64_t highest; /* of any object that was seen, answers to our writes included */
+    struct tg_pool *pool;
+    struct tg_index *objects;
+    size_t hot;        /* bytes of objects that are kept as structs */
+    uint64_t position; /* everything up to this resourceVersion was seen */
+    uint64_t highest;  /* of any object that was seen, answers to our writes included */
     void (*on_change)(void *data, const struct tg_stored *before, const struct tg_stored *after);
     void *data;
 };
 void tg_store_init(struct tg_store *store, const struct tg_kind *kind, size_t max_object);
+/* Only so many bytes of objects are kept as structs (tg_index_new), at first all. Before the first
+ * object. */
+void tg_store_keep_hot(struct tg_store *store, size_t bytes);
+/* For the objects of a list in the making. */
+struct tg_index *tg_store_new_list(const struct tg_store *store);
 void tg_store_done(struct tg_store *store);
 /* A new object (one reference) from its JSON. */
 int tg_store_decode(const struct tg_store *store, const char *json, size_t n,
@@ -58,9 +65,10 @@ bool tg_store_put(struct tg_store *store, struct tg_stored *stored);
 bool tg_store_put_answer(struct tg_store *store, struct tg_stored *stored);
 /* False if it was not there, or is newer than the deletion. */
 bool tg_store_delete(struct tg_store *store, const char *key, uint64_t version);
-/* Makes the store equal to a complete list (key -> struct tg_stored) of that version, but for what
- * is known to be newer. highest_before: store->highest when the list was begun. */
-void tg_store_replace(struct tg_store *store, struct tg_map *list, uint64_t version,
+/* Makes the store equal to a complete list of that version, but for what is known to be newer; the
+ * list is empty afterwards, and still to be freed. highest_before: store->highest when the list was
+ * begun. */
+void tg_store_replace(struct tg_store *store, struct tg_index *list, uint64_t version,
                       uint64_t highest_before);
 /* Which object a text is about although it cannot be decoded. */
 struct tg_store_identity {

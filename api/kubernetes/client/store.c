@@ -33,21 +33,31 @@ void tg_stored_unref(struct tg_stored *stored)
     }
 }
 
-static void unref_value(void *value)
-{
-    tg_stored_unref(value);
-}
-
 void tg_store_init(struct tg_store *store, const struct tg_kind *kind, size_t max_object)
 {
-    *store = (struct tg_store){.kind = kind, .max_object = max_object};
-    store->objects = tg_map_new(unref_value);
+    *store = (struct tg_store){.kind = kind, .max_object = max_object, .hot = SIZE_MAX};
+    store->pool = tg_pool_new();
+    store->objects = tg_index_new(kind, store->pool, SIZE_MAX);
 }
 
 void tg_store_done(struct tg_store *store)
 {
-    tg_map_free(store->objects);
+    tg_index_free(store->objects);
+    tg_pool_free(store->pool);
     store->objects = NULL;
+    store->pool = NULL;
+}
+
+void tg_store_keep_hot(struct tg_store *store, size_t bytes)
+{
+    store->hot = bytes;
+    tg_index_free(store->objects);
+    store->objects = tg_index_new(store->kind, store->pool, bytes);
+}
+
+struct tg_index *tg_store_new_list(const struct tg_store *store)
+{
+    return tg_index_new(store->kind, store->pool, store->hot);
 }
 
 bool tg_store_key(const char *namespace_, const char *name, char out[TG_STORE_KEY])
@@ -111,6 +121,8 @@ static int decode_into(const struct tg_store *store, const char *json, size_t n,
                             "%s \"%s\": metadata.uid or metadata.resourceVersion is missing",
                             store->kind->kind, stored->key);
     stored->version = version_of(stored->object->metadata);
+    if (store->kind->trim != NULL)
+        store->kind->trim(stored->object);
     *ret = stored;
     return 0;
 }
@@ -140,7 +152,7 @@ static void see(struct tg_store *store, uint64_t version)
 /* Hands `before` over to the callback and gives up the reference that the map had. */
 static void remove_object(struct tg_store *store, const char *key)
 {
-    struct tg_stored *before = tg_map_take(store->objects, key);
+    struct tg_stored *before = tg_index_take(store->objects, key);
 
     store->on_change(store->data, before, NULL);
     tg_stored_unref(before);
@@ -148,7 +160,7 @@ static void remove_object(struct tg_store *store, const char *key)
 
 static void insert_object(struct tg_store *store, struct tg_stored *stored)
 {
-    struct tg_stored *before = tg_map_get(store->objects, stored->key);
+    struct tg_stored *before = tg_index_get(store->objects, stored->key);
 
     if (before != NULL && !tg_streq(before->object->metadata->uid, stored->object->metadata->uid)) {
         /* Deleted and made again while we did not look: two objects, two events. */
@@ -158,15 +170,16 @@ static void insert_object(struct tg_store *store, struct tg_stored *stored)
     if (before != NULL)
         tg_stored_ref(before);
     tg_stored_ref(stored); /* the callback may change the store */
-    tg_map_set(store->objects, stored->key, stored);
+    tg_index_set(store->objects, stored);
     store->on_change(store->data, before, stored);
     tg_stored_unref(stored);
     tg_stored_unref(before);
+    tg_index_cool(store->objects);
 }
 
 bool tg_store_put(struct tg_store *store, struct tg_stored *stored)
 {
-    const struct tg_stored *before = tg_map_get(store->objects, stored->key);
+    const struct tg_stored *before = tg_index_get(store->objects, stored->key);
     bool old = before != NULL && stored->version != 0 && stored->version <= before->version;
 
     see(store, stored->version);
@@ -181,7 +194,7 @@ bool tg_store_put(struct tg_store *store, struct tg_stored *stored)
 bool tg_store_put_answer(struct tg_store *store, struct tg_stored *stored)
 {
     /* Not there although the watch has passed its version: it was deleted since. */
-    if (tg_map_get(store->objects, stored->key) == NULL && stored->version <= store->position) {
+    if (!tg_index_has(store->objects, stored->key) && stored->version <= store->position) {
         tg_stored_unref(stored);
         return false;
     }
@@ -190,7 +203,7 @@ bool tg_store_put_answer(struct tg_store *store, struct tg_stored *stored)
 
 bool tg_store_delete(struct tg_store *store, const char *key, uint64_t version)
 {
-    const struct tg_stored *before = tg_map_get(store->objects, key);
+    const struct tg_stored *before = tg_index_get(store->objects, key);
 
     see(store, version);
     if (before == NULL || (version != 0 && version < before->version))
@@ -200,26 +213,37 @@ bool tg_store_delete(struct tg_store *store, const char *key, uint64_t version)
 }
 
 /* Those that the list does not have and that are not newer than it. */
-static void delete_absent(struct tg_store *store, const struct tg_map *list, uint64_t version,
+static void delete_absent(struct tg_store *store, const struct tg_index *list, uint64_t version,
                           bool rewound)
 {
     TG_VEC(struct tg_stored *) gone = {0};
 
-    for (struct tg_map_entry *e = tg_map_first(store->objects); e != NULL; e = tg_map_next(e)) {
-        struct tg_stored *stored = tg_map_value(e);
-        if (!tg_map_has(list, tg_map_key(e)) && (rewound || stored->version <= version))
-            *TG_VEC_PUSH(&gone) = tg_stored_ref(stored);
+    for (size_t i = 0; i < tg_index_end(store->objects); i++) {
+        struct tg_stored *stored = tg_index_at(store->objects, i);
+
+        if (stored == NULL)
+            continue;
+        if (!tg_index_has(list, stored->key) && (rewound || stored->version <= version))
+            *TG_VEC_PUSH(&gone) = tg_stored_ref(tg_index_get(store->objects, stored->key));
+        tg_index_cool(store->objects);
     }
     for (size_t i = 0; i < gone.n; i++) {
         /* A callback may have changed it meanwhile. */
-        if (tg_map_get(store->objects, gone.items[i]->key) == gone.items[i])
+        if (tg_index_get(store->objects, gone.items[i]->key) == gone.items[i])
             remove_object(store, gone.items[i]->key);
         tg_stored_unref(gone.items[i]);
     }
     TG_VEC_DONE(&gone);
 }
 
-void tg_store_replace(struct tg_store *store, struct tg_map *list, uint64_t version,
+static bool is_same(const struct tg_stored *a, const struct tg_stored *b)
+{
+    return a->version == b->version && (a->stale == NULL) == (b->stale == NULL) &&
+           tg_streq(a->object->metadata->resource_version, b->object->metadata->resource_version) &&
+           tg_streq(a->object->metadata->uid, b->object->metadata->uid);
+}
+
+void tg_store_replace(struct tg_store *store, struct tg_index *list, uint64_t version,
                       uint64_t highest_before)
 {
     /* A list is a quorum read: older than what was seen before it began means that the server was
@@ -231,16 +255,17 @@ void tg_store_replace(struct tg_store *store, struct tg_map *list, uint64_t vers
     store->position = version;
     see(store, version);
     delete_absent(store, list, version, rewound);
-    for (struct tg_map_entry *e = tg_map_first(list); e != NULL; e = tg_map_next(e)) {
-        struct tg_stored *listed = tg_map_value(e);
-        const struct tg_stored *before = tg_map_get(store->objects, listed->key);
-        bool newer = before != NULL && before->version > version && !rewound;
-        bool same = before != NULL && before->version == listed->version &&
-                    (before->stale == NULL) == (listed->stale == NULL) &&
-                    tg_streq(before->object->metadata->resource_version,
-                             listed->object->metadata->resource_version) &&
-                    tg_streq(before->object->metadata->uid, listed->object->metadata->uid);
-        if (!newer && !same)
-            insert_object(store, tg_stored_ref(listed));
+    for (size_t i = 0; i < tg_index_end(list); i++) {
+        struct tg_stored *listed = tg_index_pull(list, i);
+        const struct tg_stored *before;
+
+        if (listed == NULL)
+            continue;
+        before = tg_index_get(store->objects, listed->key);
+        if (before != NULL && ((before->version > version && !rewound) || is_same(before, listed)))
+            tg_stored_unref(listed);
+        else
+            insert_object(store, listed);
+        tg_index_cool(store->objects);
     }
 }

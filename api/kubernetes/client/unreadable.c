@@ -109,7 +109,7 @@ struct tg_stored *tg_store_unreadable(const struct tg_store *store, const char *
                                       const struct tg_store_identity *identity, const char *why)
 {
     struct tg_arena *arena = tg_arena_new(BUDGET_FACTOR * store->max_object + BUDGET_LEAST);
-    struct tg_stored *before = tg_map_get(store->objects, identity->key);
+    struct tg_stored *before = tg_index_get(store->objects, identity->key);
     struct tg_stored *stored = tg_arena_alloc(arena, sizeof(*stored));
     struct tg_object *blank = tg_arena_alloc(arena, store->kind->type->size);
     struct tg_object *salvaged;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/kubernetes/objects/core.h"
 
+#include <string.h>
+
 #include "api/runtime/base/str.h"
 
 static const struct tg_field named_fields[] = {
@@ -17,7 +19,7 @@ static const struct tg_type pod_claim_type = TG_TYPE(struct tg_pod_claim, pod_cl
 
 static const struct tg_field pod_claim_status_fields[] = {
     TG_FIELD_STR(struct tg_pod_claim_status, name, "name"),
-    TG_FIELD_STR(struct tg_pod_claim_status, resource_claim_name, "resourceClaimName"),
+    TG_FIELD_OWN_STR(struct tg_pod_claim_status, resource_claim_name, "resourceClaimName"),
 };
 static const struct tg_type pod_claim_status_type =
     TG_TYPE(struct tg_pod_claim_status, pod_claim_status_fields);
@@ -78,7 +80,7 @@ static const struct tg_field volume_fields[] = {
 static const struct tg_type volume_type = TG_TYPE(struct tg_pod_volume, volume_fields);
 
 static const struct tg_field pod_spec_fields[] = {
-    TG_FIELD_STR(struct tg_pod_spec, node_name, "nodeName"),
+    TG_FIELD_COMMON_STR(struct tg_pod_spec, node_name, "nodeName"),
     TG_FIELD_STR(struct tg_pod_spec, scheduler_name, "schedulerName"),
     TG_FIELD_STR(struct tg_pod_spec, priority_class_name, "priorityClassName"),
     TG_FIELD_INTEGER(struct tg_pod_spec, priority, "priority"),
@@ -101,22 +103,22 @@ static const struct tg_type pod_spec_type = TG_TYPE(struct tg_pod_spec, pod_spec
 static const struct tg_field pod_status_fields[] = {
     TG_FIELD_STR(struct tg_pod_status, phase, "phase"),
     TG_FIELD_STR(struct tg_pod_status, nominated_node_name, "nominatedNodeName"),
-    TG_FIELD_OBJ_LIST(struct tg_pod_status, conditions, "conditions", &tg_condition_type),
-    TG_FIELD_OBJ_LIST(struct tg_pod_status, resource_claim_statuses, "resourceClaimStatuses",
-                      &pod_claim_status_type),
+    TG_FIELD_OWN_OBJ_LIST(struct tg_pod_status, conditions, "conditions", &tg_condition_type),
+    TG_FIELD_OWN_OBJ_LIST(struct tg_pod_status, resource_claim_statuses, "resourceClaimStatuses",
+                          &pod_claim_status_type),
 };
 static const struct tg_type pod_status_type = TG_TYPE(struct tg_pod_status, pod_status_fields);
 
 static const struct tg_field pod_fields[] = {
-    TG_FIELD_OBJ(struct tg_pod, metadata, "metadata", &tg_object_meta_type),
-    TG_FIELD_OBJ(struct tg_pod, spec, "spec", &pod_spec_type),
-    TG_FIELD_OBJ(struct tg_pod, status, "status", &pod_status_type),
+    TG_FIELD_OWN_OBJ(struct tg_pod, metadata, "metadata", &tg_object_meta_type),
+    TG_FIELD_OWN_OBJ(struct tg_pod, spec, "spec", &pod_spec_type),
+    TG_FIELD_OWN_OBJ(struct tg_pod, status, "status", &pod_status_type),
 };
 const struct tg_type tg_pod_type = TG_TYPE(struct tg_pod, pod_fields);
 
 static const struct tg_field pod_content_fields[] = {
-    TG_FIELD_OBJ(struct tg_pod, spec, "spec", &pod_spec_type),
-    TG_FIELD_OBJ(struct tg_pod, status, "status", &pod_status_type),
+    TG_FIELD_OWN_OBJ(struct tg_pod, spec, "spec", &pod_spec_type),
+    TG_FIELD_OWN_OBJ(struct tg_pod, status, "status", &pod_status_type),
 };
 static const struct tg_type pod_content_type = TG_TYPE(struct tg_pod, pod_content_fields);
 
@@ -174,6 +176,18 @@ static const struct tg_field event_fields[] = {
     TG_FIELD_INTEGER(struct tg_event, count, "count"),
 };
 const struct tg_type tg_event_type = TG_TYPE(struct tg_event, event_fields);
+
+void tg_pod_trim(struct tg_object *object)
+{
+    struct tg_pod *pod = (struct tg_pod *)object;
+
+    if (pod->spec == NULL || pod->spec->resource_claims.n > 0)
+        return;
+    pod->metadata->creation_timestamp = NULL;
+    memset(&pod->metadata->owner_references, 0, sizeof(pod->metadata->owner_references));
+    if (pod->status != NULL)
+        memset(&pod->status->conditions, 0, sizeof(pod->status->conditions));
+}
 
 bool tg_pod_finished(const struct tg_pod *pod)
 {

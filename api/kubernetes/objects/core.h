@@ -118,6 +118,9 @@ extern const struct tg_type *const tg_pod_salvage[];
 
 extern const struct tg_type tg_pod_type, tg_node_type, tg_namespace_type, tg_event_type;
 
+/* For tg_kind.trim: a pod without claims only takes room on its node, so its conditions, its age
+ * and its owners are dropped. */
+void tg_pod_trim(struct tg_object *object);
 /* phase Succeeded or Failed. */
 bool tg_pod_finished(const struct tg_pod *pod);
 bool tg_pod_has_gate(const struct tg_pod *pod, const char *gate);

@@ -9,24 +9,33 @@
 
 #define RESOURCE_GROUP "resource.k8s.io"
 
-const struct tg_kind tg_kind_pod = {"Pod", "", "v1", "pods", true, &tg_pod_type};
-const struct tg_kind tg_kind_node = {"Node", "", "v1", "nodes", false, &tg_node_type};
-const struct tg_kind tg_kind_namespace = {"Namespace",  "",    "v1",
-                                          "namespaces", false, &tg_namespace_type};
-const struct tg_kind tg_kind_event = {"Event", "", "v1", "events", true, &tg_event_type};
+const struct tg_kind tg_kind_pod = {"Pod", "", "v1", "pods", true, &tg_pod_type, tg_pod_trim};
+const struct tg_kind tg_kind_node = {"Node", "", "v1", "nodes", false, &tg_node_type, NULL};
+const struct tg_kind tg_kind_namespace = {"Namespace",        "",  "v1", "namespaces", false,
+                                          &tg_namespace_type, NULL};
+const struct tg_kind tg_kind_event = {"Event", "", "v1", "events", true, &tg_event_type, NULL};
 const struct tg_kind tg_kind_lease = {"Lease", "coordination.k8s.io", "v1", "leases",
-                                      true,    &tg_lease_type};
+                                      true,    &tg_lease_type,        NULL};
 const struct tg_kind tg_kind_resource_slice = {
-    "ResourceSlice", RESOURCE_GROUP, "v1", "resourceslices", false, &tg_resource_slice_type};
+    "ResourceSlice", RESOURCE_GROUP, "v1", "resourceslices", false, &tg_resource_slice_type, NULL};
 const struct tg_kind tg_kind_resource_claim = {
-    "ResourceClaim", RESOURCE_GROUP, "v1", "resourceclaims", true, &tg_resource_claim_type};
-const struct tg_kind tg_kind_resource_claim_template = {
-    "ResourceClaimTemplate",  RESOURCE_GROUP, "v1",
-    "resourceclaimtemplates", true,           &tg_resource_claim_template_type};
+    "ResourceClaim", RESOURCE_GROUP, "v1", "resourceclaims", true, &tg_resource_claim_type, NULL};
+const struct tg_kind tg_kind_resource_claim_template = {"ResourceClaimTemplate",
+                                                        RESOURCE_GROUP,
+                                                        "v1",
+                                                        "resourceclaimtemplates",
+                                                        true,
+                                                        &tg_resource_claim_template_type,
+                                                        NULL};
 const struct tg_kind tg_kind_device_class = {
-    "DeviceClass", RESOURCE_GROUP, "v1", "deviceclasses", false, &tg_device_class_type};
-const struct tg_kind tg_kind_device_taint_rule = {
-    "DeviceTaintRule", RESOURCE_GROUP, "v1", "devicetaintrules", false, &tg_device_taint_rule_type};
+    "DeviceClass", RESOURCE_GROUP, "v1", "deviceclasses", false, &tg_device_class_type, NULL};
+const struct tg_kind tg_kind_device_taint_rule = {"DeviceTaintRule",
+                                                  RESOURCE_GROUP,
+                                                  "v1",
+                                                  "devicetaintrules",
+                                                  false,
+                                                  &tg_device_taint_rule_type,
+                                                  NULL};
 
 const char *tg_kind_api_version(const struct tg_kind *kind, char out[128])
 {

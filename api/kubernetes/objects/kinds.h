@@ -12,6 +12,8 @@ struct tg_kind {
     const char *resource; /* "resourceclaims" */
     bool namespaced;
     const struct tg_type *type; /* of a struct that begins with struct tg_object */
+    /* Drops what nobody reads of an object of which there may be very many; NULL: nothing. */
+    void (*trim)(struct tg_object *object);
 };
 
 /* Kinds of other groups (Gang) are declared where their types are (api/tangram). */

@@ -6,8 +6,8 @@
 static const struct tg_field owner_reference_fields[] = {
     TG_FIELD_STR(struct tg_owner_reference, api_version, "apiVersion"),
     TG_FIELD_STR(struct tg_owner_reference, kind, "kind"),
-    TG_FIELD_STR(struct tg_owner_reference, name, "name"),
-    TG_FIELD_STR(struct tg_owner_reference, uid, "uid"),
+    TG_FIELD_OWN_STR(struct tg_owner_reference, name, "name"),
+    TG_FIELD_OWN_STR(struct tg_owner_reference, uid, "uid"),
     TG_FIELD_BOOLEAN(struct tg_owner_reference, controller, "controller"),
     TG_FIELD_BOOLEAN(struct tg_owner_reference, block_owner_deletion, "blockOwnerDeletion"),
 };
@@ -15,19 +15,19 @@ const struct tg_type tg_owner_reference_type =
     TG_TYPE(struct tg_owner_reference, owner_reference_fields);
 
 static const struct tg_field object_meta_fields[] = {
-    TG_FIELD_STR(struct tg_object_meta, name, "name"),
-    TG_FIELD_STR(struct tg_object_meta, generate_name, "generateName"),
+    TG_FIELD_OWN_STR(struct tg_object_meta, name, "name"),
+    TG_FIELD_OWN_STR(struct tg_object_meta, generate_name, "generateName"),
     TG_FIELD_STR(struct tg_object_meta, namespace_, "namespace"),
-    TG_FIELD_STR(struct tg_object_meta, uid, "uid"),
-    TG_FIELD_STR(struct tg_object_meta, resource_version, "resourceVersion"),
+    TG_FIELD_OWN_STR(struct tg_object_meta, uid, "uid"),
+    TG_FIELD_OWN_STR(struct tg_object_meta, resource_version, "resourceVersion"),
     TG_FIELD_INTEGER(struct tg_object_meta, generation, "generation"),
-    TG_FIELD_STR(struct tg_object_meta, creation_timestamp, "creationTimestamp"),
-    TG_FIELD_STR(struct tg_object_meta, deletion_timestamp, "deletionTimestamp"),
+    TG_FIELD_OWN_STR(struct tg_object_meta, creation_timestamp, "creationTimestamp"),
+    TG_FIELD_OWN_STR(struct tg_object_meta, deletion_timestamp, "deletionTimestamp"),
     TG_FIELD_STR_MAP(struct tg_object_meta, labels, "labels"),
     TG_FIELD_STR_MAP(struct tg_object_meta, annotations, "annotations"),
     TG_FIELD_STR_LIST(struct tg_object_meta, finalizers, "finalizers"),
-    TG_FIELD_OBJ_LIST(struct tg_object_meta, owner_references, "ownerReferences",
-                      &tg_owner_reference_type),
+    TG_FIELD_OWN_OBJ_LIST(struct tg_object_meta, owner_references, "ownerReferences",
+                          &tg_owner_reference_type),
 };
 const struct tg_type tg_object_meta_type = TG_TYPE(struct tg_object_meta, object_meta_fields);
 
@@ -36,7 +36,7 @@ static const struct tg_field condition_fields[] = {
     TG_FIELD_STR(struct tg_condition, status, "status"),
     TG_FIELD_STR(struct tg_condition, reason, "reason"),
     TG_FIELD_STR(struct tg_condition, message, "message"),
-    TG_FIELD_STR(struct tg_condition, last_transition_time, "lastTransitionTime"),
+    TG_FIELD_OWN_STR(struct tg_condition, last_transition_time, "lastTransitionTime"),
     TG_FIELD_INTEGER(struct tg_condition, observed_generation, "observedGeneration"),
 };
 const struct tg_type tg_condition_type = TG_TYPE(struct tg_condition, condition_fields);

@@ -186,28 +186,29 @@ static const struct tg_field allocation_device_fields[] = {
     TG_FIELD_STR(struct tg_allocation_device, request, "request"),
     TG_FIELD_STR(struct tg_allocation_device, driver, "driver"),
     TG_FIELD_STR(struct tg_allocation_device, pool, "pool"),
-    TG_FIELD_STR(struct tg_allocation_device, device, "device"),
+    TG_FIELD_OWN_STR(struct tg_allocation_device, device, "device"),
     TG_FIELD_BOOLEAN(struct tg_allocation_device, admin_access, "adminAccess"),
     TG_FIELD_OBJ_LIST(struct tg_allocation_device, tolerations, "tolerations", &tg_toleration_type),
     TG_FIELD_STR_LIST(struct tg_allocation_device, binding_conditions, "bindingConditions"),
     TG_FIELD_STR_LIST(struct tg_allocation_device, binding_failure_conditions,
                       "bindingFailureConditions"),
-    TG_FIELD_STR(struct tg_allocation_device, share_id, "shareID"),
+    TG_FIELD_OWN_STR(struct tg_allocation_device, share_id, "shareID"),
     TG_FIELD_RAWJSON(struct tg_allocation_device, consumed_capacity, "consumedCapacity"),
 };
 const struct tg_type tg_allocation_device_type =
     TG_TYPE(struct tg_allocation_device, allocation_device_fields);
 
 static const struct tg_field allocation_devices_fields[] = {
-    TG_FIELD_OBJ_LIST(struct tg_allocation_devices, results, "results", &tg_allocation_device_type),
+    TG_FIELD_OWN_OBJ_LIST(struct tg_allocation_devices, results, "results",
+                          &tg_allocation_device_type),
     TG_FIELD_OBJ_LIST(struct tg_allocation_devices, config, "config", &tg_device_config_type),
 };
 static const struct tg_type allocation_devices_type =
     TG_TYPE(struct tg_allocation_devices, allocation_devices_fields);
 
 static const struct tg_field allocation_fields[] = {
-    TG_FIELD_STR(struct tg_allocation, allocation_timestamp, "allocationTimestamp"),
-    TG_FIELD_OBJ(struct tg_allocation, devices, "devices", &allocation_devices_type),
+    TG_FIELD_OWN_STR(struct tg_allocation, allocation_timestamp, "allocationTimestamp"),
+    TG_FIELD_OWN_OBJ(struct tg_allocation, devices, "devices", &allocation_devices_type),
     TG_FIELD_OBJ(struct tg_allocation, node_selector, "nodeSelector", &tg_node_selector_type),
 };
 const struct tg_type tg_allocation_type = TG_TYPE(struct tg_allocation, allocation_fields);
@@ -215,30 +216,31 @@ const struct tg_type tg_allocation_type = TG_TYPE(struct tg_allocation, allocati
 static const struct tg_field consumer_fields[] = {
     TG_FIELD_STR(struct tg_consumer_reference, api_group, "apiGroup"),
     TG_FIELD_STR(struct tg_consumer_reference, resource, "resource"),
-    TG_FIELD_STR(struct tg_consumer_reference, name, "name"),
-    TG_FIELD_STR(struct tg_consumer_reference, uid, "uid"),
+    TG_FIELD_OWN_STR(struct tg_consumer_reference, name, "name"),
+    TG_FIELD_OWN_STR(struct tg_consumer_reference, uid, "uid"),
 };
 const struct tg_type tg_consumer_reference_type =
     TG_TYPE(struct tg_consumer_reference, consumer_fields);
 
 static const struct tg_field claim_status_fields[] = {
-    TG_FIELD_OBJ(struct tg_resource_claim_status, allocation, "allocation", &tg_allocation_type),
-    TG_FIELD_OBJ_LIST(struct tg_resource_claim_status, reserved_for, "reservedFor",
-                      &tg_consumer_reference_type),
+    TG_FIELD_OWN_OBJ(struct tg_resource_claim_status, allocation, "allocation",
+                     &tg_allocation_type),
+    TG_FIELD_OWN_OBJ_LIST(struct tg_resource_claim_status, reserved_for, "reservedFor",
+                          &tg_consumer_reference_type),
     TG_FIELD_RAWJSON(struct tg_resource_claim_status, devices, "devices"),
 };
 static const struct tg_type claim_status_type =
     TG_TYPE(struct tg_resource_claim_status, claim_status_fields);
 
 static const struct tg_field claim_fields[] = {
-    TG_FIELD_OBJ(struct tg_resource_claim, metadata, "metadata", &tg_object_meta_type),
+    TG_FIELD_OWN_OBJ(struct tg_resource_claim, metadata, "metadata", &tg_object_meta_type),
     TG_FIELD_OBJ(struct tg_resource_claim, spec, "spec", &claim_spec_type),
-    TG_FIELD_OBJ(struct tg_resource_claim, status, "status", &claim_status_type),
+    TG_FIELD_OWN_OBJ(struct tg_resource_claim, status, "status", &claim_status_type),
 };
 const struct tg_type tg_resource_claim_type = TG_TYPE(struct tg_resource_claim, claim_fields);
 
 static const struct tg_field claim_status_only_fields[] = {
-    TG_FIELD_OBJ(struct tg_resource_claim, status, "status", &claim_status_type),
+    TG_FIELD_OWN_OBJ(struct tg_resource_claim, status, "status", &claim_status_type),
 };
 static const struct tg_type claim_status_only_type =
     TG_TYPE(struct tg_resource_claim, claim_status_only_fields);
@@ -246,33 +248,34 @@ static const struct tg_type claim_status_only_type =
 static const struct tg_field held_device_fields[] = {
     TG_FIELD_STR(struct tg_allocation_device, driver, "driver"),
     TG_FIELD_STR(struct tg_allocation_device, pool, "pool"),
-    TG_FIELD_STR(struct tg_allocation_device, device, "device"),
+    TG_FIELD_OWN_STR(struct tg_allocation_device, device, "device"),
     TG_FIELD_BOOLEAN(struct tg_allocation_device, admin_access, "adminAccess"),
-    TG_FIELD_STR(struct tg_allocation_device, share_id, "shareID"),
+    TG_FIELD_OWN_STR(struct tg_allocation_device, share_id, "shareID"),
 };
 static const struct tg_type held_device_type =
     TG_TYPE(struct tg_allocation_device, held_device_fields);
 
 static const struct tg_field held_devices_fields[] = {
-    TG_FIELD_OBJ_LIST(struct tg_allocation_devices, results, "results", &held_device_type),
+    TG_FIELD_OWN_OBJ_LIST(struct tg_allocation_devices, results, "results", &held_device_type),
 };
 static const struct tg_type held_devices_type =
     TG_TYPE(struct tg_allocation_devices, held_devices_fields);
 
 static const struct tg_field held_allocation_fields[] = {
-    TG_FIELD_OBJ(struct tg_allocation, devices, "devices", &held_devices_type),
+    TG_FIELD_OWN_OBJ(struct tg_allocation, devices, "devices", &held_devices_type),
 };
 static const struct tg_type held_allocation_type =
     TG_TYPE(struct tg_allocation, held_allocation_fields);
 
 static const struct tg_field held_status_fields[] = {
-    TG_FIELD_OBJ(struct tg_resource_claim_status, allocation, "allocation", &held_allocation_type),
+    TG_FIELD_OWN_OBJ(struct tg_resource_claim_status, allocation, "allocation",
+                     &held_allocation_type),
 };
 static const struct tg_type held_status_type =
     TG_TYPE(struct tg_resource_claim_status, held_status_fields);
 
 static const struct tg_field claim_devices_only_fields[] = {
-    TG_FIELD_OBJ(struct tg_resource_claim, status, "status", &held_status_type),
+    TG_FIELD_OWN_OBJ(struct tg_resource_claim, status, "status", &held_status_type),
 };
 static const struct tg_type claim_devices_only_type =
     TG_TYPE(struct tg_resource_claim, claim_devices_only_fields);

@@ -59,6 +59,10 @@ enum tg_field_kind {
 enum tg_field_flags {
     TG_FIELD_REQUIRED = 1,   /* absent is an error in strict types */
     TG_FIELD_EMIT_EMPTY = 2, /* encoder: write [] or {} or "" instead of leaving it out */
+    /* For packing (pack.h). Fields without either are the same in many objects and kept once for
+     * all that have them equal. */
+    TG_FIELD_OWN = 4,    /* differs from object to object, or contains what does */
+    TG_FIELD_COMMON = 8, /* a string: differs, but is one of few */
 };
 
 struct tg_type;
@@ -135,6 +139,27 @@ struct tg_field_layout tg_field_item_layout(const struct tg_field *field);
     {                                                                                              \
         .name = (json), .kind = TG_FIELD_MAP, .item = TG_FIELD_SCALAR_TEXT,                        \
         .offset = offsetof(T, member)                                                              \
+    }
+/* The same with TG_FIELD_OWN or TG_FIELD_COMMON. */
+#define TG_FIELD_OWN_STR(T, member, json)                                                          \
+    {                                                                                              \
+        .name = (json), .kind = TG_FIELD_STRING, .offset = offsetof(T, member),                    \
+        .flags = TG_FIELD_OWN                                                                      \
+    }
+#define TG_FIELD_COMMON_STR(T, member, json)                                                       \
+    {                                                                                              \
+        .name = (json), .kind = TG_FIELD_STRING, .offset = offsetof(T, member),                    \
+        .flags = TG_FIELD_COMMON                                                                   \
+    }
+#define TG_FIELD_OWN_OBJ(T, member, json, object_type)                                             \
+    {                                                                                              \
+        .name = (json), .kind = TG_FIELD_OBJECT, .offset = offsetof(T, member),                    \
+        .type = (object_type), .flags = TG_FIELD_OWN                                               \
+    }
+#define TG_FIELD_OWN_OBJ_LIST(T, member, json, object_type)                                        \
+    {                                                                                              \
+        .name = (json), .kind = TG_FIELD_LIST, .item = TG_FIELD_OBJECT,                            \
+        .offset = offsetof(T, member), .type = (object_type), .flags = TG_FIELD_OWN                \
     }
 /* Keyed: the struct declared as struct { const char *key; struct X value; } */
 #define TG_FIELD_OBJ_MAP(T, member, json, Keyed, object_type)                                      \

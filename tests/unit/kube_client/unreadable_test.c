@@ -55,7 +55,7 @@ static const struct tg_resource_claim *show(struct tg_store *store, const char *
     }
     assert_true(tg_store_put(store, stored));
     tg_buf_done(&json);
-    stored = tg_map_get(store->objects, "ns/c");
+    stored = tg_index_get(store->objects, "ns/c");
     assert_int_equal(stored->version, version);
     assert_int_equal(stored->stale == NULL, readable);
     return (const struct tg_resource_claim *)(const void *)stored->object;
@@ -165,7 +165,7 @@ static void what_was_known_last_stays_when_nothing_can_be_salvaged(void **state)
     assert_string_equal(device(claim), "gpu");
     assert_string_equal(class_of(claim), "k");
     /* However often it changes, not every version is kept. */
-    for (stored = tg_map_get(store.objects, "ns/c"); stored != NULL; stored = stored->base)
+    for (stored = tg_index_get(store.objects, "ns/c"); stored != NULL; stored = stored->base)
         chain++;
     assert_int_equal(chain, 3);
     claim = show(&store, "u", 50, ODD_ANNOTATION, SPEC("k"), false);

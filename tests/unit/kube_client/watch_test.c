@@ -213,7 +213,7 @@ static void an_object_that_cannot_be_read_moves_the_place_and_stays_there(void *
                                   "\"13\"},\"spec\":7}")),
         0);
     expect(&w, "-a:11@13 ");
-    assert_int_equal(tg_map_count(w.informer.store.objects), 0);
+    assert_int_equal(tg_index_count(w.informer.store.objects), 0);
     finish(&w);
 }
 
