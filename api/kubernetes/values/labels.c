@@ -137,7 +137,9 @@ bool tg_requirement_matches(const struct tg_requirement *r, tg_label_get get, vo
 {
     const struct operator_rule *rule = find_operator(r->operator);
 
-    return rule != NULL && r->key != NULL && rule->matches(r, get(data, r->key));
+    if (rule == NULL || r->key == NULL || (r->n_values == 0) != (rule->values == VALUES_NONE))
+        return false;
+    return rule->matches(r, get(data, r->key));
 }
 
 bool tg_requirements_match(const struct tg_requirement *requirements, size_t n, tg_label_get get,

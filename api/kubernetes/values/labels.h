@@ -30,7 +30,8 @@ typedef const char *(*tg_label_get)(void *data, const char *key);
 
 /* TG_INVALID_ARGUMENT: a bad key, an unknown operator, the wrong number or form of values. */
 int tg_requirement_check(const struct tg_requirement *requirement, struct tg_error *err);
-/* A requirement that tg_requirement_check refuses may match nothing; it never crashes. */
+/* An unknown operator or a wrong number of values matches nothing. That keys and values have the
+ * right form is not looked at: the API server does that. */
 bool tg_requirement_matches(const struct tg_requirement *requirement, tg_label_get get, void *data);
 /* All of them (none: true). */
 bool tg_requirements_match(const struct tg_requirement *requirements, size_t n, tg_label_get get,

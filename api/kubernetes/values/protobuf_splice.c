@@ -229,6 +229,25 @@ static uint64_t field_number(const struct tg_metadata_edit *edit)
     return is_finalizer(edit) ? METADATA_FINALIZERS : METADATA_ANNOTATIONS;
 }
 
+/* The last field of this number: what counts where one is repeated (of map entries that is legal).
+ */
+static int find_last(struct bytes message, uint64_t number, struct field *ret, struct tg_error *err)
+{
+    while (message.n > 0) {
+        struct field field;
+        int rc = next_field(&message, &field, err);
+
+        if (rc != 0)
+            return rc;
+        if (field.number != number)
+            continue;
+        if (field.wire != WIRE_BYTES)
+            return malformed(err, "a field has the wrong wire type");
+        *ret = field;
+    }
+    return 0;
+}
+
 /* Takes the next field of the metadata; `hit`: it is the finalizer or the annotation that the edit
  * is about, with the value that it has (of an annotation). */
 static int next_metadata_field(struct bytes *in, const struct tg_metadata_edit *edit,
@@ -237,7 +256,6 @@ static int next_metadata_field(struct bytes *in, const struct tg_metadata_edit *
 {
     struct field key = {0};
     struct field entry_value = {0};
-    bool found;
     int rc = next_field(in, ret, err);
 
     *hit = false;
@@ -250,18 +268,21 @@ static int next_metadata_field(struct bytes *in, const struct tg_metadata_edit *
         *hit = bytes_are(ret->value, edit->key);
         return 0;
     }
-    rc = find_only(ret->value, ENTRY_KEY, &key, &found, err);
+    rc = find_last(ret->value, ENTRY_KEY, &key, err);
     if (rc == 0)
-        rc = find_only(ret->value, ENTRY_VALUE, &entry_value, &found, err);
+        rc = find_last(ret->value, ENTRY_VALUE, &entry_value, err);
     *hit = bytes_are(key.value, edit->key);
     *value = entry_value.value;
     return rc;
 }
 
+/* behind: how many bytes follow the last field of the edit's number (all, if there is none);
+ * meaningful if what it adds is not present. */
 static int is_present(const struct tg_metadata_edit *edit, struct bytes metadata, bool *ret,
-                      struct tg_error *err)
+                      size_t *behind, struct tg_error *err)
 {
     *ret = false;
+    *behind = metadata.n;
     while (metadata.n > 0 && !*ret) {
         struct field field;
         struct bytes value;
@@ -269,6 +290,8 @@ static int is_present(const struct tg_metadata_edit *edit, struct bytes metadata
 
         if (rc != 0)
             return rc;
+        if (field.number == field_number(edit))
+            *behind = metadata.n;
     }
     return 0;
 }
@@ -295,17 +318,19 @@ static void put_edited(struct tg_buf *out, const struct tg_metadata_edit *edit,
     *done = true;
 }
 
-/* One edit of the metadata message. Something new goes where Go would write it: before the first
- * larger field number. */
+/* One edit of the metadata message. Something new goes where Go would write it: behind what there
+ * is of its number, before the first larger field number. */
 static int apply(const struct tg_metadata_edit *edit, struct bytes metadata, struct tg_buf *out,
                  struct tg_error *err)
 {
     bool done; /* nothing is left to be added */
-    int rc = is_present(edit, metadata, &done, err);
+    size_t behind;
+    int rc = is_present(edit, metadata, &done, &behind, err);
     bool insert = !done && is_addition(edit);
 
     done = false;
     while (rc == 0 && metadata.n > 0) {
+        size_t left = metadata.n;
         struct field field;
         struct bytes value;
         bool hit;
@@ -313,7 +338,7 @@ static int apply(const struct tg_metadata_edit *edit, struct bytes metadata, str
         rc = next_metadata_field(&metadata, edit, &field, &hit, &value, err);
         if (rc != 0)
             return rc;
-        if (insert && field.number > field_number(edit)) {
+        if (insert && left <= behind && field.number > field_number(edit)) {
             put_addition(out, edit);
             insert = false;
         }

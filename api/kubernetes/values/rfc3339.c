@@ -76,13 +76,22 @@ static bool take(const char **s, int n, char after, int *ret)
     return *(*s)++ == after;
 }
 
-static bool take_fraction(const char **s, int64_t *ret_ns)
+/* As take, of one digit or two. */
+static bool take_hour(const char **s, int *ret)
+{
+    bool two = (*s)[0] != '\0' && (*s)[1] >= '0' && (*s)[1] <= '9';
+
+    return take(s, two ? 2 : 1, ':', ret);
+}
+
+/* None, or a point or comma with digits. */
+static void take_fraction(const char **s, int64_t *ret_ns)
 {
     int64_t unit = TG_SECOND;
     size_t n;
 
-    if (**s != '.')
-        return true;
+    if ((**s != '.' && **s != ',') || (*s)[1] < '0' || (*s)[1] > '9')
+        return;
     (*s)++;
     n = strspn(*s, "0123456789");
     for (size_t i = 0; i < n; i++) {
@@ -90,7 +99,6 @@ static bool take_fraction(const char **s, int64_t *ret_ns)
         *ret_ns += unit * ((*s)[i] - '0');
     }
     *s += n;
-    return n > 0;
 }
 
 static bool take_offset(const char **s, int64_t *ret_s)
@@ -103,7 +111,7 @@ static bool take_offset(const char **s, int64_t *ret_s)
         return **s == '\0';
     if ((*s)[-1] != '+' && (*s)[-1] != '-')
         return false;
-    if (!take(s, 2, ':', &hours) || !take(s, 2, '\0', &minutes) || hours > 23 || minutes > 59)
+    if (!take(s, 2, ':', &hours) || !take(s, 2, '\0', &minutes) || hours > 24 || minutes > 60)
         return false;
     *ret_s = sign * (hours * 3600 + minutes * 60);
     return **s == '\0';
@@ -121,11 +129,12 @@ static bool parse(const char *s, struct date *date, int64_t *ns, int64_t *offset
     int year;
 
     if (!take(&s, 4, '-', &year) || !take(&s, 2, '-', &date->month) ||
-        !take(&s, 2, 'T', &date->day) || !take(&s, 2, ':', &date->hour) ||
+        !take(&s, 2, 'T', &date->day) || !take_hour(&s, &date->hour) ||
         !take(&s, 2, ':', &date->minute) || !take(&s, 2, '\0', &date->second))
         return false;
     date->year = year;
-    return is_valid(date) && take_fraction(&s, ns) && take_offset(&s, offset_s);
+    take_fraction(&s, ns);
+    return is_valid(date) && take_offset(&s, offset_s);
 }
 
 int tg_time_parse(const char *s, int64_t *ret_unix_ns, struct tg_error *err)

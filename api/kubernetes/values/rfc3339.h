@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times as the Kubernetes API writes them: metav1.Time (whole seconds) and metav1.MicroTime (six
- * digits), always in UTC; read as Go's time.Parse(time.RFC3339) reads them: any offset, any number
- * of digits of a second. */
+ * digits), always in UTC; read as Go's time.Parse(time.RFC3339) reads them, which is more than the
+ * RFC allows: any offset (24 hours and 60 minutes included), any number of digits of a second
+ * behind a point or a comma, an hour of one digit. */
 #ifndef TG_KUBERNETES_VALUES_RFC3339_H
 #define TG_KUBERNETES_VALUES_RFC3339_H
 

@@ -13,11 +13,11 @@ static const char *label(void *data, const char *key)
     return tg_meta_label(((const struct subject *)data)->node->metadata, key);
 }
 
-/* The only field there is. */
+/* The only field there is; others are empty. */
 static const char *field(void *data, const char *key)
 {
     return tg_streq(key, "metadata.name") ? ((const struct subject *)data)->node->metadata->name
-                                          : NULL;
+                                          : "";
 }
 
 static bool all_match(const struct tg_node *node,
@@ -38,13 +38,18 @@ static bool all_match(const struct tg_node *node,
     return true;
 }
 
-/* A field that does not exist matches nothing, NotIn included. */
+/* Of fields there is In and NotIn, with one value. */
+static bool is_field_requirement(const struct tg_selector_requirement *r)
+{
+    return r->values.n == 1 && (tg_streq(r->operator_, "In") || tg_streq(r->operator_, "NotIn"));
+}
+
 static bool term_matches(const struct tg_node *node, const struct tg_selector_term *term)
 {
     if (term->match_expressions.n == 0 && term->match_fields.n == 0)
         return false;
     for (size_t i = 0; i < term->match_fields.n; i++) {
-        if (!tg_streq(term->match_fields.items[i].key, "metadata.name"))
+        if (!is_field_requirement(&term->match_fields.items[i]))
             return false;
     }
     return all_match(node, term->match_expressions.items, term->match_expressions.n, label) &&

@@ -9,8 +9,9 @@
 #include "api/kubernetes/objects/node_selector.h"
 
 /* core/v1 NodeSelector: terms are ORed, an empty term matches no node; of fields there is only
- * metadata.name, a term with another one matches no node. What the API would refuse (an unknown
- * operator) matches no node either; the built-in allocator gives up on all nodes then. */
+ * metadata.name, which the API server sees to; others are empty. What cannot be read (an unknown
+ * operator, a wrong number of values) matches no node; the built-in allocator gives up on all nodes
+ * then. */
 bool tg_node_selector_matches(const struct tg_node_selector *selector, const struct tg_node *node);
 /* resource.k8s.io: nodeName, else allNodes, else nodeSelector; none of them: no node. */
 bool tg_node_matches(const struct tg_node *node, const char *node_name, bool all_nodes,

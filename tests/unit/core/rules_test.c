@@ -60,7 +60,8 @@ static const struct {
     {NODE("", ""), ONE_FIELD(EXPR("metadata.name", "In", "\"n1\"")), NULL},
     {NODE("", ""), ONE_FIELD(EXPR("metadata.name", "In", "\"n2\"")), "NodeAffinityMismatch"},
     {NODE("", ""), ONE_FIELD(EXPR("metadata.name", "NotIn", "\"n1\"")), "NodeAffinityMismatch"},
-    {NODE("", ""), ONE_FIELD(EXPR("spec.x", "NotIn", "\"n1\"")), "NodeAffinityMismatch"},
+    /* A field that does not exist is empty. The API server lets no pod have one. */
+    {NODE("", ""), ONE_FIELD(EXPR("spec.x", "NotIn", "\"n1\"")), NULL},
     /* Terms are ORed, what is in a term is ANDed, an empty term and no terms at all match nothing.
      */
     {NODE("\"a\":\"b\"", ""),
@@ -76,6 +77,11 @@ static const struct {
     {NODE("", ""), AFFINITY("{}"), "NodeAffinityMismatch"},
     {NODE("", ""), AFFINITY(""), "NodeAffinityMismatch"},
     {NODE("", ""), "\"affinity\":{}", NULL},
+    /* What cannot be read matches nothing, NotIn included. */
+    {NODE("", ""), ONE_EXPR(EXPR("a", "NotIn", "")), "NodeAffinityMismatch"},
+    {NODE("", ""), ONE_EXPR(EXPR("a", "DoesNotExist", "\"\"")), "NodeAffinityMismatch"},
+    {NODE("", ""), ONE_FIELD(EXPR("metadata.name", "In", "\"n1\",\"n2\"")), "NodeAffinityMismatch"},
+    {NODE("", ""), ONE_FIELD(EXPR("metadata.name", "Exists", "\"n1\"")), "NodeAffinityMismatch"},
 };
 
 static void each_rule_answers_as_the_scheduler_does(void **state)

@@ -40,6 +40,7 @@ static void test_requirements_match_as_node_selectors_do(void **state)
         {"zone", "NotIn", {"b"}, true},
         {"zone", "NotIn", {"b", "a"}, false},
         {"none", "NotIn", {"a"}, true},
+        {"none", "NotIn", {NULL}, false},
         {"zone", "Exists", {NULL}, true},
         {"empty", "Exists", {NULL}, true},
         {"none", "Exists", {NULL}, false},

@@ -109,6 +109,45 @@ static void test_additions_go_where_go_writes_them(void **state)
     assert_spliced(&after, edits, 2, &after);
 }
 
+static void test_a_finalizer_stays_the_last_one_behind_fields_of_larger_numbers(void **state)
+{
+    struct tg_buf before TG_AUTOBUF = TG_BUF_INIT(10000);
+    struct tg_buf after TG_AUTOBUF = TG_BUF_INIT(10000);
+    const struct tg_metadata_edit edit = {TG_METADATA_ADD_FINALIZER, FINALIZER, NULL};
+
+    (void)state;
+    put_text(&before, 15, "a field in front");
+    put_text(&before, 14, "other/finalizer");
+    put_text(&before, 15, "a field behind");
+    put_text(&after, 15, "a field in front");
+    put_text(&after, 14, "other/finalizer");
+    put_text(&after, 14, FINALIZER);
+    put_text(&after, 15, "a field behind");
+    assert_spliced(&before, &edit, 1, &after);
+}
+
+static void test_of_repeated_keys_and_values_in_an_annotation_the_last_counts(void **state)
+{
+    struct tg_buf entry TG_AUTOBUF = TG_BUF_INIT(1000);
+    struct tg_buf before TG_AUTOBUF = TG_BUF_INIT(10000);
+    struct tg_buf after TG_AUTOBUF = TG_BUF_INIT(10000);
+    const struct tg_metadata_edit other = {TG_METADATA_REMOVE_ANNOTATION, "first", NULL};
+    const struct tg_metadata_edit same = {TG_METADATA_SET_ANNOTATION, "key", "value"};
+    const struct tg_metadata_edit removal = {TG_METADATA_REMOVE_ANNOTATION, "key", NULL};
+
+    (void)state;
+    put_text(&entry, 2, "old");
+    put_text(&entry, 1, "first");
+    put_text(&entry, 2, "value");
+    put_text(&entry, 1, "key");
+    put_common(&before);
+    put_field(&before, 12, entry.data, entry.len);
+    put_common(&after);
+    assert_spliced(&before, &other, 1, &before);
+    assert_spliced(&before, &same, 1, &before);
+    assert_spliced(&before, &removal, 1, &after);
+}
+
 static void test_an_annotation_is_replaced_in_its_place(void **state)
 {
     struct tg_buf before TG_AUTOBUF = TG_BUF_INIT(10000);
@@ -295,6 +334,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_additions_go_where_go_writes_them),
+        cmocka_unit_test(test_a_finalizer_stays_the_last_one_behind_fields_of_larger_numbers),
+        cmocka_unit_test(test_of_repeated_keys_and_values_in_an_annotation_the_last_counts),
         cmocka_unit_test(test_an_annotation_is_replaced_in_its_place),
         cmocka_unit_test(test_removals_take_every_occurrence_and_nothing_else),
         cmocka_unit_test(test_metadata_is_made_when_there_is_none),
