@@ -19,6 +19,8 @@ static void terms_are_ored_and_requirements_anded(void **state)
         {"{}", false},
         {"", false},
         {"{\"matchFields\":[{\"key\":\"metadata.uid\",\"operator\":\"NotIn\",\"values\":[\"n\"]}]}",
+         true},
+        {"{\"matchFields\":[{\"key\":\"metadata.uid\",\"operator\":\"In\",\"values\":[\"n\"]}]}",
          false},
         {"{\"matchExpressions\":[{\"key\":\"rack\",\"operator\":\"Near\",\"values\":[\"r1\"]}]}",
          false},
