@@ -1,0 +1,3 @@
+module tangram.dev/tests/soak/churn
+
+go 1.26.0
