@@ -103,10 +103,10 @@ QUIRKS = [
      case(["PartitionableDevices", "DeviceTaints"],
           [pool("p", [device("a", "2", **TAINT), device("b", "2")], slices=2), counters("p", {"set": "3"})], [claim([request("r")])])),
     ("all devices as a later alternative",
-     "An alternative of a count that finds too few devices takes those that it found away from a later alternative of all devices.",
+     "An alternative of a count leaves a trace that a later alternative of all devices mistakes for its own: it takes too few, or none.",
      ["1.35"], lambda of, notes: any("firstAvailable" in r and any(a.get("allocationMode") == "All" for a in r["firstAvailable"][1:])
                                      for a in of["claims"] for r in a["spec"]["devices"]["requests"]),
-     [("allocated", "unallocatable"), ("allocated", "error")],
+     [("allocated", "unallocatable"), ("allocated", "error"), ("unallocatable", "allocated"), ("error", "allocated")],
      case(["PrioritizedList"], [pool("p", [device("a")])],
           [claim([{"name": "r", "firstAvailable": [
               {"name": "s", "deviceClassName": "c3", "allocationMode": "ExactCount", "count": 2},

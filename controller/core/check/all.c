@@ -41,11 +41,11 @@ static int check_pool(struct tg_check_view *view, const struct tg_check_ask *ask
 
     if (pool->superseded)
         return 0;
-    if (pool->broken != NULL)
+    if (pool->broken != NULL || pool->incomplete)
         return tg_check_broken(view, "All", ask->claim, ask, NULL,
                                "all devices are asked for, and of pool %s/%s it is not known which "
                                "there are: %s",
-                               pool->driver, pool->name, pool->broken);
+                               pool->driver, pool->name, tg_or(pool->broken, "it is incomplete"));
     for (size_t i = 0; rc == 0 && i < pool->n_here; i++) {
         const struct tg_resource_slice *slice = pool->slices[i];
 

@@ -108,10 +108,10 @@ static int fill_pool(const struct tg_check_view *view, struct tg_check_pool *poo
     /* All that the node should see is there: news of other nodes changes nothing. */
     if ((int64_t)pool->n_here == pool->slice_count)
         pool->n = pool->n_here;
-    else if (newer)
+    else if (newer && in->minor > 34)
         pool->superseded = true;
-    else if ((int64_t)pool->n != pool->slice_count)
-        pool->broken = "the pool is incomplete: its driver is updating it";
+    else if (newer || (int64_t)pool->n != pool->slice_count)
+        pool->incomplete = true;
     return 0;
 }
 
@@ -161,7 +161,9 @@ int tg_check_pools(struct tg_check_view *view)
         struct tg_check_pool *pool = &view->pools[i];
 
         rc = fill_pool(view, pool);
-        if (rc == 0 && !pool->superseded && pool->broken == NULL)
+        if (rc == 0 && pool->incomplete && view->in->minor > 34)
+            pool->broken = "the pool is incomplete: its driver is updating it";
+        else if (rc == 0 && !pool->superseded)
             pool->broken = contradiction(view, pool);
     }
     return rc;

@@ -17,6 +17,7 @@ struct tg_check_pool {
     const struct tg_resource_slice **slices;
     size_t n_here, n;
     bool superseded;    /* a newer generation is on its way elsewhere: there is no such pool */
+    bool incomplete;    /* 1.34 takes devices from it nevertheless, unless all are asked for */
     const char *broken; /* why nothing may be taken from it, NULL if all is well */
     bool counters_checked;
 };

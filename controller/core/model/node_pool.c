@@ -60,29 +60,19 @@ static bool holds_counters_only(const struct tg_resource_slice_spec *spec,
     return spec->shared_counters.n > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES;
 }
 
-/* Slices come newest first, so the first relevant one has the generation that counts. Slices with
- * counters are relevant wherever they point to; a pool that has nothing else for the node is none
- * of its business. */
+/* Slices come newest first, so the first one for the node has the generation that counts. A slice
+ * of counters is for the nodes that it names, as any other (from 1.37 on; earlier releases let it
+ * count for every node, and so took devices from a generation that was no longer the newest). */
 static bool find_generation(const struct tg_fleet_pool *pool, const struct tg_node *node,
                             const struct tg_rules *rules, int64_t *ret)
 {
-    bool seen = false, reaches = false;
-
     for (size_t i = 0; i < pool->n_slices; i++) {
         const struct tg_resource_slice_spec *spec = pool->slices[i]->spec;
-        bool counters = holds_counters_only(spec, rules);
-        bool own = false;
 
-        if (is_ignored(spec, rules))
+        if (is_ignored(spec, rules) || !is_for_node(spec, node))
             continue;
-        own = is_for_node(spec, node);
-        if (!seen && (own || counters)) {
-            *ret = tg_slice_generation(pool->slices[i]);
-            seen = true;
-        }
-        reaches = reaches || own;
-        if (reaches && seen)
-            return true;
+        *ret = tg_slice_generation(pool->slices[i]);
+        return true;
     }
     return false;
 }
@@ -104,17 +94,14 @@ static int gather(const struct tg_fleet_pool *pool, const struct tg_node *node,
         rc = tg_core_alloc(arena, pool->n_slices, sizeof(*relevant->items), &relevant->items, err);
     for (size_t i = 0; rc == 0 && i < pool->n_slices; i++) {
         const struct tg_resource_slice_spec *spec = pool->slices[i]->spec;
-        bool own = false;
 
         if (tg_slice_generation(pool->slices[i]) != generation)
             continue;
         ret->all[ret->n_all++] = pool->slices[i];
-        if (is_ignored(spec, rules))
+        if (is_ignored(spec, rules) || !is_for_node(spec, node))
             continue;
-        own = is_for_node(spec, node);
-        if (own || holds_counters_only(spec, rules))
-            relevant->items[relevant->n++] = pool->slices[i];
-        if (own && !holds_counters_only(spec, rules))
+        relevant->items[relevant->n++] = pool->slices[i];
+        if (!holds_counters_only(spec, rules))
             ret->own[ret->n_own++] = pool->slices[i];
     }
     return rc;

@@ -17,6 +17,18 @@ static void devices_come_from_the_newest_complete_pool(void **state)
          .slices =
              SLICE("s", "p", "2", HERE, DEVICE("a")) "," SLICE("t", "p", "2", HERE, DEVICE("b"))},
         {.what = "one of two", .rule = "Pool", .slices = SLICE("s", "p", "2", HERE, DEVICE("a"))},
+        {.what = "one of two in 1.34",
+         .minor = 34,
+         .slices = SLICE("s", "p", "2", HERE, DEVICE("a"))},
+        {.what = "all of one of two in 1.34",
+         .minor = 34,
+         .rule = "All",
+         .slices = SLICE("s", "p", "2", HERE, DEVICE("a")),
+         .claims =
+             CLAIM("x", "'requests':[" ASK("r", ",'allocationMode':'All'") "]", GOT("r", "a", ""))},
+        {.what = "short here, newer there, in 1.34",
+         .minor = 34,
+         .slices = SLICE("s", "p", "2", HERE, DEVICE("a")) "," NEW("t", "1", THERE, DEVICE("b"))},
         {.what = "two of one",
          .rule = "Pool",
          .slices =

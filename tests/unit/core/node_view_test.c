@@ -123,6 +123,21 @@ static void a_pool_is_the_newest_generation_among_what_the_node_can_see(void **s
     }
 }
 
+static void counters_for_another_node_do_not_keep_an_old_generation_alive(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    slice(&w, "here", 1, 2, ON("n"), "{\"name\":\"a\"}");
+    counter_slice(&w, "counters", 2, "m", COUNTERS("c", "1"));
+    assert_int_equal(view_of(&w, "n").n_devices, 1);
+    slice(&w, "there", 2, 1, ON("m"), "{\"name\":\"b\"}");
+    assert_int_equal(view_of(&w, "n").n_pools, 0);
+    world_done(&w);
+}
+
 static void release_34_gives_out_what_is_there_of_an_incomplete_pool(void **state)
 {
     struct world w;
@@ -653,6 +668,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_is_the_newest_generation_among_what_the_node_can_see),
+        cmocka_unit_test(counters_for_another_node_do_not_keep_an_old_generation_alive),
         cmocka_unit_test(release_34_gives_out_what_is_there_of_an_incomplete_pool),
         cmocka_unit_test(what_spoils_a_pool_is_said),
         cmocka_unit_test(everything_allocated_of_the_pool_is_taken_off_its_counters_wherever_it_is),
