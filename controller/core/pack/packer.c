@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/runtime/base/mem.h"
+#include "controller/core/pack/policy.h"
+
+static const struct tg_pack_policy *const policies[] = {&tg_pack_fill, &tg_pack_fgd,
+                                                        &tg_pack_binpack, &tg_pack_spread};
+const char *const tg_pack_policy_names[] = {"default", "fill", "fgd", "binpack", "spread", NULL};
+
+const struct tg_pack_policy *tg_pack_policy(const char *name)
+{
+    if (strcmp(name, "default") == 0)
+        return &tg_pack_fill;
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+        if (strcmp(policies[i]->name, name) == 0)
+            return policies[i];
+    }
+    return NULL;
+}
+
+struct tg_packer *tg_packer_new(const struct tg_pack_policy *policy)
+{
+    struct tg_packer *packer = tg_xcalloc(1, sizeof(*packer));
+
+    packer->policy = policy;
+    packer->learns = true;
+    packer->stale = true;
+    packer->next_refresh = 1;
+    packer->future = tg_future_new();
+    tg_pack_classes_init(&packer->classes);
+    return packer;
+}
+
+void tg_packer_free(struct tg_packer *packer)
+{
+    if (packer == NULL)
+        return;
+    for (size_t i = 0; i < TG_MIX_TYPES_MAX; i++)
+        free(packer->scores[i]);
+    tg_pack_classes_done(&packer->classes);
+    tg_future_free(packer->future);
+    free(packer->nodes);
+    free(packer->places);
+    free(packer->losses);
+    free(packer);
+}
+
+static void note_shape(struct tg_reserve_fleet *fleet, const struct tg_pack_node *node)
+{
+    struct tg_pack_node sorted = tg_pack_node_sorted(node);
+
+    for (size_t i = 0; i < fleet->n_shapes; i++) {
+        if (tg_pack_node_equal(&fleet->shapes[i].node, &sorted)) {
+            fleet->shapes[i].nodes++;
+            return;
+        }
+    }
+    if (fleet->n_shapes < TG_RESERVE_PRIORS)
+        fleet->shapes[fleet->n_shapes++] = (struct tg_reserve_shape){.node = sorted, .nodes = 1};
+}
+
+uint32_t tg_packer_add_node(struct tg_packer *packer, const struct tg_pack_node *node)
+{
+    uint32_t number = packer->classes.n_nodes;
+
+    if (number == packer->nodes_size) {
+        packer->nodes_size = packer->nodes_size == 0 ? 256 : packer->nodes_size * 2;
+        packer->nodes = tg_xreallocarray(packer->nodes, packer->nodes_size, sizeof(*node));
+    }
+    packer->nodes[number] = *node;
+    tg_pack_classes_add(&packer->classes, node);
+    for (unsigned i = 0; i < node->cards; i++) {
+        packer->fleet.capacity[node->kind[i]] += TG_PACK_CARD;
+        packer->fleet.total += TG_PACK_CARD;
+    }
+    note_shape(&packer->fleet, node);
+    packer->stale = true;
+    return number;
+}
+
+const struct tg_pack_node *tg_packer_node(const struct tg_packer *packer, uint32_t number)
+{
+    return &packer->nodes[number];
+}
+
+uint32_t tg_packer_nodes(const struct tg_packer *packer)
+{
+    return packer->classes.n_nodes;
+}
+
+int64_t tg_packer_capacity(const struct tg_packer *packer)
+{
+    return packer->fleet.total;
+}
+
+unsigned tg_packer_type(struct tg_packer *packer, const struct tg_pack_request *request)
+{
+    return tg_mix_type(&packer->mix, request);
+}
+
+void tg_packer_expect(struct tg_packer *packer, unsigned type, int64_t count)
+{
+    tg_mix_arrive(&packer->mix, type, count);
+    packer->learns = false;
+    packer->stale = true;
+}
+
+void tg_packer_arrive(struct tg_packer *packer, unsigned type)
+{
+    if (!packer->learns)
+        return;
+    tg_mix_arrive(&packer->mix, type, 1);
+    if (packer->mix.arrivals < packer->next_refresh)
+        return;
+    packer->next_refresh = packer->mix.arrivals + packer->mix.arrivals / 4 + 1;
+    packer->stale = true;
+}
+
+/* Everything that was valued before is forgotten. */
+static void refresh(struct tg_packer *packer)
+{
+    for (uint32_t i = 0; i < packer->classes.n_live; i++)
+        packer->classes.items[packer->classes.live[i]].stamp =
+            tg_pack_classes_stamp(&packer->classes);
+    if (packer->policy->refresh != NULL)
+        packer->policy->refresh(packer);
+    packer->stale = false;
+}
+
+uint16_t tg_pack_policy_cards(const struct tg_pack_node *node, const struct tg_pack_class *klass,
+                              const struct tg_pack_request *request, uint16_t levels)
+{
+    if (!tg_pack_request_shares(request) || levels == 0)
+        return tg_pack_node_cards(node, request);
+    for (unsigned i = 0; i < node->cards; i++) {
+        for (unsigned j = 0; j < klass->node.cards; j++) {
+            if ((levels >> j & 1) != 0 && klass->node.free[j] == node->free[i] &&
+                klass->node.kind[j] == node->kind[i])
+                return (uint16_t)(1U << i);
+        }
+    }
+    return 0;
+}
+
+void tg_pack_policy_try(const struct tg_pack_node *sorted, const struct tg_pack_request *request,
+                        void (*visit)(void *context, unsigned card,
+                                      const struct tg_pack_node *after),
+                        void *context)
+{
+    struct tg_pack_node after;
+
+    if (!tg_pack_request_shares(request)) {
+        after = *sorted;
+        tg_pack_node_put(&after, request, tg_pack_node_cards(sorted, request));
+        after = tg_pack_node_sorted(&after);
+        visit(context, 0, &after);
+        return;
+    }
+    for (unsigned i = 0; i < sorted->cards; i++) {
+        if (sorted->free[i] < request->share || !tg_pack_node_accepts(sorted, i, request) ||
+            (i > 0 && sorted->free[i - 1] == sorted->free[i] &&
+             sorted->kind[i - 1] == sorted->kind[i]))
+            continue;
+        after = *sorted;
+        tg_pack_node_put(&after, request, (uint16_t)(1U << i));
+        after = tg_pack_node_sorted(&after);
+        visit(context, i, &after);
+    }
+}
+
+static struct tg_pack_score *score_of(struct tg_packer *packer, unsigned type, uint32_t klass)
+{
+    const struct tg_pack_request *request = &packer->mix.types[type].request;
+    const struct tg_pack_class *item = &packer->classes.items[klass];
+    struct tg_pack_score *score;
+
+    if (packer->n_scores[type] < packer->classes.capacity) {
+        uint32_t old = packer->n_scores[type];
+
+        packer->n_scores[type] = packer->classes.capacity;
+        packer->scores[type] = tg_xreallocarray(packer->scores[type], packer->classes.capacity,
+                                                sizeof(struct tg_pack_score));
+        memset(packer->scores[type] + old, 0,
+               (packer->n_scores[type] - old) * sizeof(struct tg_pack_score));
+    }
+    score = &packer->scores[type][klass];
+    if (score->stamp == item->stamp)
+        return score;
+    *score = (struct tg_pack_score){.stamp = item->stamp};
+    score->fits = tg_pack_node_fits(&item->node, request);
+    if (score->fits)
+        packer->policy->score(packer, item, request, score);
+    return score;
+}
+
+struct contest {
+    const struct tg_pack_score *score;
+    int64_t value;
+    uint32_t klass, node;
+};
+
+/* Is the class (of value and score) better than the best so far? Its first node is looked up only
+ * when it decides. */
+static bool better(struct tg_packer *packer, const struct contest *best, int64_t value,
+                   const struct tg_pack_score *score, uint32_t klass)
+{
+    if (best->score == NULL || value != best->value)
+        return best->score == NULL || value > best->value;
+    if (score->tie != best->score->tie)
+        return score->tie > best->score->tie;
+    if (score->last != best->score->last)
+        return score->last > best->score->last;
+    return tg_pack_classes_first(&packer->classes, klass) < best->node;
+}
+
+static void prepare(struct tg_packer *packer)
+{
+    if (packer->stale || packer->n_losses > TG_PACKER_LOSSES_MAX)
+        refresh(packer);
+    else if (packer->policy->reprice != NULL && packer->choices % TG_PACKER_REPRICE == 0)
+        packer->policy->reprice(packer);
+    packer->choices++;
+}
+
+bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_choice *ret)
+{
+    const struct tg_pack_request *request = &packer->mix.types[type].request;
+    struct contest best = {.score = NULL};
+
+    prepare(packer);
+    if (packer->policy->choose != NULL)
+        return packer->policy->choose(packer, request, ret);
+    for (uint32_t i = 0; i < packer->classes.n_live; i++) {
+        uint32_t klass = packer->classes.live[i];
+        const struct tg_pack_score *score = score_of(packer, type, klass);
+        int64_t value;
+
+        if (!score->fits)
+            continue;
+        value = packer->policy->value != NULL ? packer->policy->value(packer, request, score)
+                                              : score->value;
+        if (better(packer, &best, value, score, klass))
+            best = (struct contest){.score = score,
+                                    .value = value,
+                                    .klass = klass,
+                                    .node = tg_pack_classes_first(&packer->classes, klass)};
+    }
+    if (best.score == NULL)
+        return false;
+    ret->node = best.node;
+    ret->cards = tg_pack_policy_cards(&packer->nodes[best.node], &packer->classes.items[best.klass],
+                                      request, best.score->levels);
+    return true;
+}
+
+/* The node has changed: its class changes, and with it the places for special requests. */
+static void move(struct tg_packer *packer, uint32_t number)
+{
+    struct tg_pack_classes *classes = &packer->classes;
+    uint32_t old = classes->of_node[number];
+    uint32_t stamps = classes->stamps;
+    uint32_t klass;
+
+    if (packer->n_places > 0)
+        tg_reserve_add(&packer->reserve, packer->places[old], -1);
+    klass = tg_pack_classes_move(classes, number, &packer->nodes[number]);
+    if (packer->n_places == 0)
+        return;
+    if (packer->n_places < classes->capacity) {
+        packer->n_places = classes->capacity;
+        packer->places =
+            tg_xreallocarray(packer->places, packer->n_places, sizeof(*packer->places));
+    }
+    if (classes->stamps != stamps) /* a class that was not there */
+        tg_reserve_count(&packer->reserve, &classes->items[klass].node, packer->places[klass]);
+    tg_reserve_add(&packer->reserve, packer->places[klass], 1);
+}
+
+void tg_packer_put(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice)
+{
+    struct tg_pack_node *node = &packer->nodes[choice->node];
+    struct tg_mix_type *of = &packer->mix.types[type];
+
+    tg_pack_node_put(node, &of->request, choice->cards);
+    if (packer->policy->mark != NULL)
+        node->mark = packer->policy->mark(node->mark, &of->request);
+    of->running++;
+    move(packer, choice->node);
+}
+
+void tg_packer_take(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice)
+{
+    struct tg_mix_type *of = &packer->mix.types[type];
+
+    tg_pack_node_take(&packer->nodes[choice->node], &of->request, choice->cards);
+    of->running--;
+    move(packer, choice->node);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses a node, and the cards on it, for one request after the other by a packing policy. The
+ * state that a policy needs (classes of alike nodes, the mix of requests, expected fills, prices)
+ * is kept from decision to decision and changes with what is put and taken only: same calls, same
+ * choices, on every machine. A request that fits somewhere is never refused.
+ *
+ *   packer = tg_packer_new(tg_pack_policy("fill"));
+ *   for each node, in the order of their names: tg_packer_add_node(packer, &node);
+ *   tg_packer_expect(packer, type, count) for a mix that is known, or tg_packer_arrive as it comes
+ *   if (tg_packer_choose(packer, type, &choice)) tg_packer_put(packer, type, &choice);
+ */
+#ifndef TG_CORE_PACK_PACKER_H
+#define TG_CORE_PACK_PACKER_H
+
+#include "controller/core/pack/mix.h"
+
+struct tg_packer;
+struct tg_pack_policy;
+
+struct tg_pack_choice {
+    uint32_t node;  /* its number: how many were added before it */
+    uint16_t cards; /* set of indexes of its cards */
+};
+
+/* "fill", "fgd", "binpack", "spread"; "default" is what a user gets without choosing. NULL if there
+ * is none of the name. */
+const struct tg_pack_policy *tg_pack_policy(const char *name);
+/* The names of all, ended by NULL. */
+extern const char *const tg_pack_policy_names[];
+
+struct tg_packer *tg_packer_new(const struct tg_pack_policy *policy); /* heap */
+void tg_packer_free(struct tg_packer *packer);                        /* NULL is allowed */
+
+/* Nodes are added in the order of their names, with everything free that will ever be. Returns the
+ * node's number. Not after the first choice. */
+uint32_t tg_packer_add_node(struct tg_packer *packer, const struct tg_pack_node *node);
+const struct tg_pack_node *tg_packer_node(const struct tg_packer *packer, uint32_t number);
+uint32_t tg_packer_nodes(const struct tg_packer *packer);
+
+/* The number of the request's type; TG_MIX_NO_TYPE when there are TG_MIX_TYPES_MAX others. */
+unsigned tg_packer_type(struct tg_packer *packer, const struct tg_pack_request *request);
+/* The mix is known: `count` of this type in some period of time. Nothing is learned afterwards. */
+void tg_packer_expect(struct tg_packer *packer, unsigned type, int64_t count);
+/* A request has arrived, whether it will be placed or not; call it before the choice. */
+void tg_packer_arrive(struct tg_packer *packer, unsigned type);
+
+/* false: it fits nowhere. */
+bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_choice *ret);
+void tg_packer_put(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice);
+void tg_packer_take(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice);
+
+/* Milli-cards on all nodes. */
+int64_t tg_packer_capacity(const struct tg_packer *packer);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/pack/packer.h"
+#include "controller/core/pack/policy.h"
+#include "tests/unit/core/packing.h"
+
+static struct tg_packer *fleet_of(const char *policy, const struct tg_pack_node *nodes, size_t n)
+{
+    struct tg_packer *packer = tg_packer_new(tg_pack_policy(policy));
+
+    for (size_t i = 0; i < n; i++)
+        (void)tg_packer_add_node(packer, &nodes[i]);
+    return packer;
+}
+
+/* The node that the policy takes, or -1. */
+static int choose(struct tg_packer *packer, struct tg_pack_request request)
+{
+    struct tg_pack_choice choice;
+    unsigned type = tg_packer_type(packer, &request);
+
+    tg_packer_arrive(packer, type);
+    if (!tg_packer_choose(packer, type, &choice))
+        return -1;
+    tg_packer_put(packer, type, &choice);
+    return (int)choice.node;
+}
+
+static void every_policy_has_a_name_and_default_is_fill(void **state)
+{
+    (void)state;
+    for (const char *const *name = tg_pack_policy_names; *name != NULL; name++)
+        assert_non_null(tg_pack_policy(*name));
+    assert_ptr_equal(tg_pack_policy("default"), &tg_pack_fill);
+    assert_null(tg_pack_policy("Fill"));
+}
+
+static void binpack_takes_the_fullest_node_and_spread_the_emptiest(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(1000, 1000, 1000), NODE(1000, 0, 1000),
+                                         NODE(1000, 0, 300)};
+    struct tg_packer *packed = fleet_of("binpack", nodes, 3),
+                     *spread = fleet_of("spread", nodes, 3);
+
+    (void)state;
+    assert_int_equal(choose(packed, whole(1)), 1);
+    assert_int_equal(choose(packed, share(300)), 2);
+    assert_int_equal(choose(spread, whole(1)), 0);
+    tg_packer_free(packed);
+    tg_packer_free(spread);
+}
+
+static void ties_go_to_the_lowest_number(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(1000, 0), NODE(1000, 1000), NODE(1000, 1000)};
+
+    (void)state;
+    for (const char *const *name = tg_pack_policy_names; *name != NULL; name++) {
+        struct tg_packer *packer = fleet_of(*name, nodes, 3);
+
+        assert_int_equal(choose(packer, whole(1)), 1);
+        assert_int_equal(choose(packer, whole(1)), 2);
+        assert_int_equal(choose(packer, whole(1)), -1);
+        tg_packer_free(packer);
+    }
+}
+
+static void what_fits_somewhere_is_never_refused(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(400, 1000, 700), NODE(300, 1000, 200)};
+
+    (void)state;
+    for (const char *const *name = tg_pack_policy_names; *name != NULL; name++) {
+        struct tg_packer *packer = fleet_of(*name, nodes, 2);
+
+        for (unsigned i = 0; i < 7; i++) {
+            struct tg_pack_node a = *tg_packer_node(packer, 0), b = *tg_packer_node(packer, 1);
+            struct tg_pack_request request = i % 3 == 0 ? whole(1) : share(200);
+            bool fits = tg_pack_node_fits(&a, &request) || tg_pack_node_fits(&b, &request);
+
+            assert_int_equal(choose(packer, request) >= 0, fits);
+        }
+        tg_packer_free(packer);
+    }
+}
+
+static void fill_keeps_whole_cards_for_those_who_need_them(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(9000, 1000), NODE(9000, 600)};
+    struct tg_packer *packer = fleet_of("fill", nodes, 2);
+    const struct tg_pack_request small = share(500), large = whole(1);
+
+    (void)state;
+    tg_packer_expect(packer, tg_packer_type(packer, &large), 1);
+    tg_packer_expect(packer, tg_packer_type(packer, &small), 1);
+    assert_int_equal(choose(packer, small), 1);
+    assert_int_equal(choose(packer, large), 0);
+    tg_packer_free(packer);
+}
+
+static void fill_keeps_the_last_whole_node_for_a_pod_that_needs_it(void **state)
+{
+    /* The tightest place for a single card would be node 0, the only one that fits four. */
+    const struct tg_pack_node nodes[] = {NODE(9000, 1000, 1000, 1000, 1000),
+                                         NODE(500, 1000, 1000, 1000, 1000, 1000, 1000)};
+    struct tg_packer *packer = fleet_of("fill", nodes, 2);
+    struct tg_pack_request four = whole(4);
+
+    (void)state;
+    four.cpu = 5000;
+    tg_packer_expect(packer, tg_packer_type(packer, &four), 1);
+    assert_int_equal(choose(packer, whole(1)), 1);
+    assert_int_equal(choose(packer, four), 0);
+    tg_packer_free(packer);
+}
+
+/* put and take leave nothing behind: the same questions get the same answers. */
+static void take_undoes_put_in_every_policy(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(9000, 1000, 1000), NODE(9000, 700, 1000),
+                                         NODE(9000, 1000, 300)};
+    const struct tg_pack_request requests[] = {share(300), whole(1), share(700), whole(2)};
+
+    (void)state;
+    for (const char *const *name = tg_pack_policy_names; *name != NULL; name++) {
+        struct tg_packer *packer = fleet_of(*name, nodes, 3);
+        struct tg_pack_choice first[4], again;
+
+        for (unsigned i = 0; i < 4; i++)
+            tg_packer_expect(packer, tg_packer_type(packer, &requests[i]), 1);
+        for (unsigned i = 0; i < 4; i++)
+            assert_true(tg_packer_choose(packer, i, &first[i]));
+        for (unsigned i = 0; i < 4; i++) {
+            assert_true(tg_packer_choose(packer, i, &again));
+            tg_packer_put(packer, i, &again);
+            tg_packer_take(packer, i, &again);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            assert_true(tg_packer_choose(packer, i, &again));
+            assert_int_equal(again.node, first[i].node);
+            assert_int_equal(again.cards, first[i].cards);
+        }
+        tg_packer_free(packer);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_policy_has_a_name_and_default_is_fill),
+        cmocka_unit_test(binpack_takes_the_fullest_node_and_spread_the_emptiest),
+        cmocka_unit_test(ties_go_to_the_lowest_number),
+        cmocka_unit_test(what_fits_somewhere_is_never_refused),
+        cmocka_unit_test(fill_keeps_whole_cards_for_those_who_need_them),
+        cmocka_unit_test(fill_keeps_the_last_whole_node_for_a_pod_that_needs_it),
+        cmocka_unit_test(take_undoes_put_in_every_policy),
+    };
+
+    return cmocka_run_group_tests_name("packer", tests, NULL, NULL);
+}
