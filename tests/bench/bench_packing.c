@@ -4,13 +4,18 @@
  *
  *   bench_packing openb --nodes F --pods F --policy P --seeds A-B [--learned] [--trace]
  *   bench_packing churn --nodes F --pods F --policy P --seeds A-B --load L [--learned]
+ *   bench_packing mig --card C --dist D --load L --seeds A-B [--policy P] [--moves]
  *
  * openb: the production trace of the FGD paper, arrivals without departures. One JSON object a
  * seed; first one of what others reached. churn: its pods come and go, what does not fit is lost.
+ * mig: instances of partitioned cards come and go (policies default, firstfit, bestfit); --moves:
+ * one running instance may be moved for a refused one.
  * --learned: the mix of requests is not known in advance. --trace prints every placement (pod,
  * node, cards) on stderr.
  */
 #include <getopt.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +24,18 @@
 
 static const struct scenario {
     const char *name;
+    bool reads_trace;
     int (*run)(const struct settings *settings);
-} scenarios[] = {{"openb", scenario_openb}, {"churn", scenario_churn}};
+} scenarios[] = {
+    {"openb", true, scenario_openb}, {"churn", true, scenario_churn}, {"mig", false, scenario_mig}};
 
 static int usage(void)
 {
     (void)fprintf(stderr,
                   "usage: bench_packing openb|churn --nodes FILE --pods FILE [--policy NAME] "
-                  "[--seeds A-B] [--load L] [--learned] [--trace]\npolicies:");
+                  "[--seeds A-B] [--load L] [--learned] [--trace]\n"
+                  "       bench_packing mig --card CARD --dist NAME [--policy NAME] [--seeds A-B] "
+                  "[--load L] [--moves]\npolicies:");
     for (const char *const *name = tg_pack_policy_names; *name != NULL; name++)
         (void)fprintf(stderr, " %s", *name);
     for (const char *const *name = baseline_names; *name != NULL; name++)
@@ -73,57 +82,91 @@ static bool parse_seeds(const char *text, struct settings *settings)
     return *text != '\0' && *end == '\0' && settings->last_seed >= settings->first_seed;
 }
 
+static bool parse_load(const char *text, struct settings *settings)
+{
+    settings->load = strtod(text, NULL);
+    return settings->load > 0 && settings->load <= 10;
+}
+
+/* Each writes a text, raises a flag, or is parsed. */
+static const struct option_kind {
+    const char *name;
+    size_t text, flag; /* offsets in struct settings; NONE */
+    bool (*parse)(const char *text, struct settings *settings);
+} kinds[] = {
+#define NONE SIZE_MAX
+#define TEXT(name, member)                                                                         \
+    {                                                                                              \
+        name, offsetof(struct settings, member), NONE, NULL                                        \
+    }
+#define FLAG(name, member)                                                                         \
+    {                                                                                              \
+        name, NONE, offsetof(struct settings, member), NULL                                        \
+    }
+    TEXT("nodes", nodes),
+    TEXT("pods", pods),
+    TEXT("policy", policy),
+    TEXT("card", card),
+    TEXT("dist", distribution),
+    FLAG("learned", learned),
+    FLAG("trace", trace),
+    FLAG("moves", moves),
+    {"seeds", NONE, NONE, parse_seeds},
+    {"load", NONE, NONE, parse_load},
+};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static bool apply(const struct option_kind *kind, const char *text, struct settings *settings)
+{
+    if (kind->parse != NULL)
+        return kind->parse(text, settings);
+    if (kind->flag != NONE)
+        *(bool *)((char *)settings + kind->flag) = true;
+    else
+        *(const char **)(void *)((char *)settings + kind->text) = text;
+    return true;
+}
+
 static bool parse(int argc, char **argv, struct settings *settings)
 {
-    static const struct option options[] = {
-        {"nodes", required_argument, NULL, 'n'},  {"pods", required_argument, NULL, 'p'},
-        {"policy", required_argument, NULL, 'P'}, {"seeds", required_argument, NULL, 's'},
-        {"load", required_argument, NULL, 'L'},   {"learned", no_argument, NULL, 'l'},
-        {"trace", no_argument, NULL, 't'},        {NULL, 0, NULL, 0}};
-    bool good = true;
+    struct option options[KINDS + 1] = {{.name = NULL}};
+    int index = 0;
 
-    for (int c; good && (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        switch (c) {
-        case 'n':
-            settings->nodes = optarg;
-            break;
-        case 'p':
-            settings->pods = optarg;
-            break;
-        case 'P':
-            settings->policy = optarg;
-            break;
-        case 's':
-            good = parse_seeds(optarg, settings);
-            break;
-        case 'L':
-            settings->load = strtod(optarg, NULL);
-            good = settings->load > 0 && settings->load <= 10;
-            break;
-        case 'l':
-            settings->learned = true;
-            break;
-        case 't':
-            settings->trace = true;
-            break;
-        default:
-            good = false;
-        }
+    for (size_t i = 0; i < KINDS; i++)
+        options[i] = (struct option){
+            .name = kinds[i].name,
+            .has_arg = kinds[i].flag != NONE ? no_argument : required_argument,
+            .val = 1,
+        };
+    for (int c; (c = getopt_long(argc, argv, "", options, &index)) != -1;) {
+        if (c != 1 || !apply(&kinds[index], optarg, settings))
+            return false;
     }
-    return good && optind == argc - 1 && settings->nodes != NULL && settings->pods != NULL &&
-           find_policy(settings->policy) != NULL;
+    return optind == argc - 1;
+}
+
+static int run(const struct scenario *scenario, const struct settings *settings)
+{
+    if (scenario->reads_trace && (settings->nodes == NULL || settings->pods == NULL ||
+                                  find_policy(settings->policy) == NULL))
+        return usage();
+    return scenario->run(settings);
 }
 
 int main(int argc, char **argv)
 {
-    struct settings settings = {
-        .policy = "default", .load = 0.95, .first_seed = 42, .last_seed = 51};
+    struct settings settings = {.policy = "default",
+                                .card = "a100-80gb",
+                                .distribution = "uniform",
+                                .load = 0.95,
+                                .first_seed = 42,
+                                .last_seed = 51};
 
     if (!parse(argc, argv, &settings))
         return usage();
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         if (strcmp(scenarios[i].name, argv[optind]) == 0)
-            return scenarios[i].run(&settings);
+            return run(&scenarios[i], &settings);
     }
     return usage();
 }

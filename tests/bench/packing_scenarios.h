@@ -8,9 +8,10 @@
 
 struct settings {
     const char *nodes, *pods, *policy;
-    double load; /* of churn: what arrives, in parts of the capacity */
+    const char *card, *distribution; /* of mig */
+    double load;                     /* of churn: what arrives, in parts of the capacity */
     unsigned first_seed, last_seed;
-    bool learned, trace;
+    bool learned, trace, moves;
 };
 
 /* Of the product or a baseline; NULL if there is none of the name. */
@@ -24,5 +25,6 @@ void read_mix(const struct openb *trace, struct tg_mix *ret);
 /* Exit statuses. */
 int scenario_openb(const struct settings *settings);
 int scenario_churn(const struct settings *settings);
+int scenario_mig(const struct settings *settings);
 
 #endif
