@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     feed(&pieces, (const char *)data + 1, n - 1, data[0] == 0 ? 1 : data[0]);
     if (whole.error.code != pieces.error.code || whole.store.position != pieces.store.position ||
         strcmp(whole.resource_version, pieces.resource_version) != 0 ||
-        tg_map_count(whole.store.objects) != tg_map_count(pieces.store.objects) ||
+        tg_index_count(whole.store.objects) != tg_index_count(pieces.store.objects) ||
         whole.counters.events != pieces.counters.events)
         abort();
     done(&whole);

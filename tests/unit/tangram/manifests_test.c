@@ -209,6 +209,7 @@ static const char *const rights[] = {
     "tangram-controller resource.k8s.io/deviceclasses list,watch",
     "tangram-controller resource.k8s.io/devicetaintrules list,watch",
     "tangram-controller /pods get,list,watch,patch",
+    "tangram-controller /pods/eviction create", /* onMemberLoss: Recreate */
     "tangram-controller /nodes list,watch",
     "tangram-controller /namespaces list,watch",
     "tangram-controller /events create,patch",
