@@ -9,6 +9,7 @@
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "controller/controller.h"
+#include "controller/judge.h"
 
 #define PATIENCE (2 * TG_SECOND)
 #define TURN TG_SECOND
@@ -16,6 +17,12 @@
 #define UNIT_MEMORY ((size_t)256 << 20)
 #define BACKOFF_FIRST (100 * TG_MILLISECOND)
 #define BACKOFF_LAST (30 * TG_SECOND)
+#define JUDGE_BYTES ((size_t)1 << 30)
+#ifdef TG_JUDGE_PLACEMENTS
+#define JUDGES true
+#else
+#define JUDGES false
+#endif
 
 /* A unit with what the pass knows of it. */
 struct candidate {
@@ -298,6 +305,36 @@ static int remember_plan(struct pass *pass, struct candidate *c, const struct tg
     return 0;
 }
 
+/* Debug builds: a placement that gives away what is not free ends the program where it is made. */
+static void judge(struct pass *pass, const struct candidate *c,
+                  const struct tg_place_request *request, const struct tg_placement *placement)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(JUDGE_BYTES);
+    struct tg_error why = TG_ERROR_INIT;
+
+    TG_VEC_CLEAR(&pass->busy);
+    TG_VEC_CLEAR(&pass->assumed);
+    for (size_t i = 0; i < pass->units.n; i++) {
+        struct candidate other = pass->candidates[i];
+        struct tg_plan *pending = NULL;
+
+        /* A plan of this pass lay in memory that is no more; its text is what stands. */
+        other.plan = other.record;
+        if (other.state->pending != NULL &&
+            tg_plan_decode(other.state->pending, arena, &pending, NULL) == 0)
+            other.plan = pending;
+        if (&pass->candidates[i] != c && other.plan != NULL)
+            assume_plan(pass, &other);
+    }
+    if (tg_judge_placement(&pass->view, pass->busy.items, pass->busy.n, request, placement, arena,
+                           &why) == -TG_FAILED_PRECONDITION) {
+        TG_ERR(&why, "A placement gives away what is not free", TG_S("unit", c->unit->key),
+               TG_S("rule", why.reason));
+        tg_log_flush();
+        abort();
+    }
+}
+
 static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
                  const struct tg_place_request *request, const struct tg_placement *placement,
                  struct tg_decision *decision)
@@ -307,6 +344,8 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
 
     if (r < 0)
         return r;
+    if (JUDGES)
+        judge(pass, c, request, placement);
     r = tg_commit_begin(input, plan, pass->scratch, decision, &pass->err);
     if (r < 0)
         return r;

@@ -335,15 +335,27 @@ int tg_check_capacities(struct tg_check_view *view)
                                          &why);
         if (rc == 0 && why != NULL)
             return tg_check_broken(view, "Capacity", pick->ask->claim, pick->ask, pick, "%s", why);
-        if (rc == 0 && !pick->shared)
+        for (size_t j = 0; rc == 0 && pick->shared && pick->first && j < pick->device->capacity.n;
+             j++)
+            rc = check_sum(view, pick, &pick->device->capacity.items[j]);
+    }
+    return rc;
+}
+
+int tg_check_shares(struct tg_check_view *view)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < view->n_picks; i++) {
+        struct tg_check_pick *pick = &view->picks[i];
+
+        if (!pick->shared) {
             rc = check_exclusive(view, pick);
-        if (rc < 0 || !pick->shared)
             continue;
+        }
         rc = check_share(view, pick);
         if (rc == 0)
             rc = check_record(view, pick);
-        for (size_t j = 0; rc == 0 && pick->first && j < pick->device->capacity.n; j++)
-            rc = check_sum(view, pick, &pick->device->capacity.items[j]);
     }
     return rc;
 }

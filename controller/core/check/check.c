@@ -82,17 +82,24 @@ static int check_input(const struct tg_check_input *in, struct tg_error *err)
 }
 
 /* In the order in which they need each other. */
-static int (*const rules[])(struct tg_check_view *view) = {
-    tg_check_requests, tg_check_devices,     tg_check_capacities, tg_check_all_devices,
-    tg_check_counters, tg_check_constraints, tg_check_configs,    tg_check_node_selectors,
+static const struct {
+    int (*judge)(struct tg_check_view *view);
+    bool of_text; /* what the allocation says, not what it gives away */
+} rules[] = {
+    {tg_check_requests, false},      {tg_check_devices, false},     {tg_check_copies, true},
+    {tg_check_capacities, false},    {tg_check_shares, true},       {tg_check_all_devices, false},
+    {tg_check_counters, false},      {tg_check_constraints, false}, {tg_check_configs, true},
+    {tg_check_node_selectors, true},
 };
 
 static int check_rules(struct tg_check_view *view)
 {
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
-        rc = rules[i](view);
+    for (size_t i = 0; rc == 0 && i < sizeof(rules) / sizeof(rules[0]); i++) {
+        if (!view->in->devices_only || !rules[i].of_text)
+            rc = rules[i].judge(view);
+    }
     return rc;
 }
 

@@ -28,6 +28,8 @@ enum tg_check_feature {
     TG_CHECK_LIST_ATTRIBUTES = 1U << 6,
     TG_CHECK_FRACTIONAL_CAPACITY = 1U << 7,
 };
+#define TG_CHECK_ALL_FEATURES (~0U)
+#define TG_CHECK_NEWEST_MINOR 37U
 /* The bit of "AdminAccess", "DeviceBindingAndStatus" and so on; 0 for a name that is not known. */
 unsigned tg_check_feature_named(const char *name);
 
@@ -64,6 +66,9 @@ struct tg_check_input {
     unsigned minor;                      /* Kubernetes 1.minor: 34 to 37 */
     const struct tg_check_claim *claims; /* together on this node */
     size_t n_claims;
+    /* The allocation is not written yet: only which devices it has is judged, not what it says of
+     * them, of the node and of config. */
+    bool devices_only;
 };
 
 /*

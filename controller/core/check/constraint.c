@@ -130,11 +130,14 @@ static void common(const struct values *a, const struct values *b, struct values
     ret->n = n;
 }
 
-/* The values of every pick of the constraint; others have n = 0. */
+/* The values of every pick of the constraint; others have n = 0. Lists are no values where they are
+ * not switched on: then a device has nobody to agree or disagree with only if it is alone. */
 static int gather(const struct tg_check_view *view, size_t claim,
                   const struct tg_device_constraint *constraint, const char *rule, const char *name,
                   struct values *all)
 {
+    const struct tg_check_pick *odd = NULL;
+    size_t n = 0;
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < view->n_picks; i++) {
@@ -143,13 +146,18 @@ static int gather(const struct tg_check_view *view, size_t claim,
 
         if (pick->ask->claim != claim || !concerns(constraint, pick->ask))
             continue;
+        n++;
         a = attribute_of(pick, name);
         if (a != NULL)
             rc = values_of(view, a, &all[i]);
-        if (rc == 0 && all[i].n == 0)
+        if (rc == 0 && all[i].n == 0 && (a == NULL || tg_check_has(view, TG_CHECK_LIST_ATTRIBUTES)))
             return tg_check_broken(view, rule, claim, pick->ask, pick,
                                    "it has no attribute %s that could be compared", name);
+        odd = all[i].n == 0 ? pick : odd;
     }
+    if (rc == 0 && odd != NULL && n > 1)
+        return tg_check_broken(view, rule, claim, odd->ask, odd,
+                               "its attribute %s is a list, which is not switched on", name);
     return rc;
 }
 

@@ -311,11 +311,7 @@ static int check_pick(struct tg_check_view *view, struct tg_check_pick *pick)
         !tg_check_has(view, TG_CHECK_PARTITIONABLE_DEVICES))
         rc = tg_check_broken(view, "Feature", pick->ask->claim, pick->ask, pick,
                              "partitionable devices are not switched on");
-    if (rc == 0)
-        rc = check_taints(view, pick);
-    if (rc == 0)
-        rc = check_copies(view, pick);
-    return rc;
+    return rc == 0 ? check_taints(view, pick) : rc;
 }
 
 int tg_check_devices(struct tg_check_view *view)
@@ -324,5 +320,14 @@ int tg_check_devices(struct tg_check_view *view)
 
     for (size_t i = 0; rc == 0 && i < view->n_picks; i++)
         rc = check_pick(view, &view->picks[i]);
+    return rc;
+}
+
+int tg_check_copies(struct tg_check_view *view)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < view->n_picks; i++)
+        rc = check_copies(view, &view->picks[i]);
     return rc;
 }

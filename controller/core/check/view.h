@@ -101,6 +101,8 @@ int tg_check_requests(struct tg_check_view *view);
 
 /* device.c: everything that concerns one pick alone, or two of one device. */
 int tg_check_devices(struct tg_check_view *view);
+/* What results repeat of devices and requests. */
+int tg_check_copies(struct tg_check_view *view);
 /* Would class and request take the device, were it free? Of a view with pools. */
 int tg_check_selectable(struct tg_check_view *view, const struct tg_check_ask *ask,
                         const struct tg_resource_slice *slice, const struct tg_device *device,
@@ -114,8 +116,10 @@ bool tg_check_may_be_shared(const struct tg_check_view *view, const struct tg_de
 int tg_check_capacity_suits(struct tg_check_view *view, const struct tg_exact_request *exact,
                             const struct tg_check_pool *pool, const struct tg_device *device,
                             bool count_used, const char **ret_why);
-/* Amounts, shares and their sums. */
+/* Amounts and their sums. */
 int tg_check_capacities(struct tg_check_view *view);
+/* Share ids, and what results say of amounts. */
+int tg_check_shares(struct tg_check_view *view);
 
 /* counter.c */
 int tg_check_counters(struct tg_check_view *view);

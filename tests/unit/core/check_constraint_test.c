@@ -146,6 +146,11 @@ static void lists_match_by_a_common_element(void **state)
          .rule = "DistinctAttribute",
          .slices = TWO("'ints':[1,2]", "'int':2"),
          .claims = DISTINCT},
+        {.what = "not switched on, of one device alone",
+         .off = TG_CHECK_LIST_ATTRIBUTES,
+         .slices = POOL(A("a", "'ints':[1]")),
+         .claims =
+             CLAIM("x", ONE_ASK ",'constraints':[{'matchAttribute':'d/k'}]", GOT("r", "a", ""))},
         {.what = "not switched on",
          .rule = "MatchAttribute",
          .off = TG_CHECK_LIST_ATTRIBUTES,
