@@ -137,7 +137,8 @@ static int begin_gang(struct tg_deciding *d, const struct tg_plan *plan)
     return tg_write_gang_status(d, &(struct tg_status_change){.phase = TG_PHASE_COMMITTING,
                                                               .reason = "Committing",
                                                               .plan_change = TG_PLAN_SET,
-                                                              .plan = plan});
+                                                              .plan = plan,
+                                                              .hold_change = TG_HOLDS_DROP});
 }
 
 int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *plan,

@@ -44,7 +44,8 @@ static int roll_back(struct tg_deciding *d)
         d, &(struct tg_status_change){.phase = TG_PHASE_WAITING,
                                       .reason = "RolledBack",
                                       .text = d->in->unit->gang->status->explanation,
-                                      .plan_change = TG_PLAN_DROP});
+                                      .plan_change = TG_PLAN_DROP,
+                                      .hold_change = TG_HOLDS_DROP});
 }
 
 static int start_roll_back(struct tg_deciding *d, const char *why)

@@ -127,7 +127,8 @@ int tg_commit_held(const struct tg_view *view, const struct tg_unit *unit, int64
 {
     const struct tg_gang_status *status = unit->gang == NULL ? NULL : unit->gang->status;
     struct building b = {.view = view, .unit = unit, .arena = arena, .out = ret};
-    size_t n = status == NULL ? 0 : status->holds.n;
+    /* Without the plan nobody can take the places. */
+    size_t n = status == NULL || status->plan == NULL ? 0 : status->holds.n;
 
     *ret = (struct tg_held){.busy = tg_arena_alloc_array(arena, n + n_lost, sizeof(*ret->busy)),
                             .assumed = tg_arena_alloc_array(arena, n, sizeof(*ret->assumed))};

@@ -13,12 +13,15 @@ import api  # noqa: E402
 import checker  # noqa: E402
 import command  # noqa: E402
 import plays  # noqa: E402
+import traces  # noqa: E402
 import rules  # noqa: E402
 import workload  # noqa: E402
 from player import Failure, Player  # noqa: E402
 from process import Process  # noqa: E402
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/tangram-system/leases/tangram-controller-default"
+
+PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 MARATHON_FAULTS = 1000
 MARATHON_WARM = 100  # faults after which memory and descriptors are what they should stay
@@ -40,6 +43,10 @@ class ControllerPlayer(Player):
 
         for template in workload.templates():
             self.server.create(workload.TEMPLATES, template)
+        self.server.delete(f"{PRIORITIES}/{traces.URGENT}")
+        self.server.create(PRIORITIES, {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                                        "metadata": {"name": traces.URGENT}, "value": 1000,
+                                        "preemptionPolicy": "Never"})
         self.controller = process("faults-controller", "faults-controller-proxied", 8081)
         self.standby = process("faults-standby", "faults-controller", 8082)
         super().__init__(command.proxy(options), api.Recorder(self.server, workload.COLLECTIONS),
@@ -133,6 +140,8 @@ def main():
     player = ControllerPlayer(options)
     try:
         passed, failed = player.run([play for play in player.choose(options) if options.only.search(play.name)])
+        done = traces.play(player, options.only)
+        passed, failed = passed + done[0], failed + done[1]
         if options.night and options.only.search("marathon"):
             good = player.marathon()
             passed, failed = passed + good, failed + (not good)

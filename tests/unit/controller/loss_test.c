@@ -324,6 +324,33 @@ static void a_replacement_that_is_deleted_on_its_way_in_leaves_the_place_to_the_
     fail_msg("never done");
 }
 
+/* It alone is left, gated: what it was to join is taken back, and nothing is held for nobody. */
+static void what_was_held_is_free_when_the_last_that_runs_goes(void **state)
+{
+    (void)state;
+    for (size_t step = 1; step < 20; step++) {
+        struct bench *bench = running("{'size':3}");
+        bool more;
+
+        bench_delete_pod(bench, "g-1");
+        bench_settle(bench, 10 * TG_SECOND);
+        make_member(bench, "g-9", NULL, true);
+        more = bench_run(bench, step);
+        bench_delete_pod(bench, "g-0");
+        bench_delete_pod(bench, "g-2");
+        make_member(bench, "g-7", NULL, true);
+        make_member(bench, "g-8", NULL, true);
+        bench_settle(bench, 10 * MINUTE);
+        assert_int_equal(bench_bound(bench), 3);
+        assert_phase(bench, "Running");
+        assert_int_equal(gang_of(bench)->status->holds.n, 0);
+        bench_free(bench);
+        if (!more)
+            return;
+    }
+    fail_msg("never done");
+}
+
 static void a_replacement_whose_claim_is_taken_by_another_is_given_up_alone(void **state)
 {
     struct bench *bench = running("{'size':3}");
@@ -730,6 +757,7 @@ int main(void)
         cmocka_unit_test(two_gangs_keep_their_places_from_each_other),
         cmocka_unit_test(a_replacement_joins_wherever_the_process_dies),
         cmocka_unit_test(a_replacement_that_is_deleted_on_its_way_in_leaves_the_place_to_the_next),
+        cmocka_unit_test(what_was_held_is_free_when_the_last_that_runs_goes),
         cmocka_unit_test(a_replacement_whose_claim_is_taken_by_another_is_given_up_alone),
         cmocka_unit_test(the_place_of_a_member_that_is_not_bound_in_time_is_held_until_it_is),
         cmocka_unit_test(a_member_that_stays_unbound_makes_the_gang_be_recreated),
