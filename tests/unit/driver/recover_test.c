@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "driver/prepare/journal.h"
-#include "tests/unit/driver/fixture.h"
+#include "tests/unit/driver/course.h"
 
 static int set_up(void **state)
 {
@@ -19,65 +19,6 @@ static int tear_down(void **state)
 
 /* ---- the crash matrix ---- */
 
-struct operation {
-    bool release;
-    const char *uid;
-    const char *device;
-};
-
-/* Devices change hands, a claim comes back, and the journal is rewritten on the way (every 5
- * records). */
-static const struct operation scenario[] = {
-    {false, "uid-a", "gpu-0"}, {false, "uid-b", "gpu-1"}, {true, "uid-a", NULL},
-    {false, "uid-c", "gpu-0"}, {false, "uid-c", "gpu-0"}, {true, "uid-b", NULL},
-    {false, "uid-a", "gpu-1"}, {true, "uid-c", NULL},
-};
-#define OPERATIONS TG_ARRAY_SIZE(scenario)
-
-static const char *const uids[] = {"uid-a", "uid-b", "uid-c"};
-
-static int perform(struct fixture *f, const struct operation *operation)
-{
-    if (operation->release)
-        return tg_prepare_release(f->prepare, operation->uid, NULL);
-    return fixture_prepare(f, operation->uid, operation->device, NULL);
-}
-
-/* The device that `uid` has after the first n operations, NULL if none. */
-static const char *device_after(size_t n, const char *uid)
-{
-    const char *device = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(scenario[i].uid, uid) == 0)
-            device = scenario[i].release ? NULL : scenario[i].device;
-    }
-    return device;
-}
-
-/* Claims that nobody was working on are as they were acknowledged; the one of operation `n` is
- * whole or not there; no device has two owners; documents and claims agree. */
-static void assert_invariants(struct fixture *f, size_t acknowledged)
-{
-    const char *in_flight = acknowledged < OPERATIONS ? scenario[acknowledged].uid : "";
-    for (size_t i = 0; i < TG_ARRAY_SIZE(uids); i++) {
-        const struct tg_prepared_claim *claim = tg_prepare_find(f->prepare, uids[i]);
-        const char *wanted = device_after(acknowledged, uids[i]);
-        assert_int_equal(claim != NULL, fixture_has_document(f, uids[i]));
-        if (strcmp(uids[i], in_flight) == 0)
-            continue;
-        assert_int_equal(claim != NULL, wanted != NULL);
-        if (claim != NULL)
-            assert_held_by(f, uids[i], wanted);
-    }
-    for (size_t i = 0; i < tg_prepare_count(f->prepare); i++) {
-        for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(tg_prepare_at(f->prepare, i)->devices[0].device,
-                                    tg_prepare_at(f->prepare, j)->devices[0].device);
-    }
-    assert_int_equal(fixture_count_files(f), tg_prepare_count(f->prepare));
-    assert_string_equal(f->report.damage, "");
-}
-
 /* Runs the scenario until the crash. Returns how many operations were acknowledged. */
 static size_t run_until_crash(struct fixture *f, struct tg_prepare_crash *crash)
 {
@@ -85,22 +26,12 @@ static size_t run_until_crash(struct fixture *f, struct tg_prepare_crash *crash)
     f->options.crash = crash;
     f->options.compact_after = 5;
     if (tg_prepare_open(&f->options, &f->devices, &f->prepare, &f->report, NULL) == 0) {
-        while (done < OPERATIONS && perform(f, &scenario[done]) == 0)
+        while (done < OPERATIONS && perform(f, &scenario[done], NULL) == 0)
             done++;
     }
     fixture_close(f);
     f->options.crash = NULL;
     return done;
-}
-
-/* The rest of the scenario succeeds, from the interrupted operation on, and its end is what it
- * should be. */
-static void finish_scenario(struct fixture *f, size_t acknowledged)
-{
-    for (size_t i = acknowledged; i < OPERATIONS; i++)
-        assert_int_equal(perform(f, &scenario[i]), 0);
-    fixture_open(f);
-    assert_invariants(f, OPERATIONS);
 }
 
 static unsigned count_steps(void)
