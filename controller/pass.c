@@ -682,8 +682,11 @@ static void run(struct pass *pass)
         check_classes(pass);
         r = process_reclaimer(pass);
     }
-    if (r < 0)
+    if (r < 0) {
         TG_ERR(&pass->err, "A pass was cut short");
+        /* Nothing may ever happen in the cluster that would start the next one. */
+        tg_controller_wake_at(pass->controller, pass->now + BACKOFF_LAST);
+    }
     for (size_t i = 0; r == 0 && i < pass->units.n; i++)
         if (&pass->candidates[i] != pass->reclaimer)
             process_or_set_aside(pass, &pass->candidates[i]);

@@ -56,3 +56,10 @@ function(tangram_unit_tests area)
         set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
     endforeach()
 endfunction()
+
+# tangram_failing_arena(TEST): its allocations from arenas go through tests/support/failing_arena.h.
+function(tangram_failing_arena test)
+    foreach(call alloc alloc_array strndup strdup printf)
+        target_link_options(${test} PRIVATE -Wl,--wrap=tg_arena_${call})
+    endforeach()
+endfunction()

@@ -5,6 +5,7 @@
  * what can be salvaged of the new one over it.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/kubernetes/client/internal.h"
@@ -68,8 +69,7 @@ static struct tg_object_meta *copy_meta(const struct tg_object_meta *meta, struc
 {
     struct tg_object_meta *copy = tg_arena_alloc(arena, sizeof(*copy));
 
-    if (copy == NULL)
-        return NULL;
+    assert(copy != NULL);
     copy->name = tg_arena_strdup(arena, meta->name);
     copy->namespace_ = meta->namespace_ == NULL ? NULL : tg_arena_strdup(arena, meta->namespace_);
     copy->uid = tg_arena_strdup(arena, meta->uid);
@@ -105,17 +105,25 @@ static struct tg_object *salvage(const struct tg_store *store, const char *json,
     return NULL;
 }
 
+static void free_arena(void *arena)
+{
+    tg_arena_free(arena);
+}
+
 struct tg_stored *tg_store_unreadable(const struct tg_store *store, const char *json, size_t n,
                                       const struct tg_store_identity *identity, const char *why)
 {
-    struct tg_arena *arena = tg_arena_new(BUDGET_FACTOR * store->max_object + BUDGET_LEAST);
+    /* What is always kept is of our size; what is salvaged is of theirs. */
+    struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    struct tg_arena *parts = tg_arena_new(BUDGET_FACTOR * store->max_object + BUDGET_LEAST);
     struct tg_stored *before = tg_index_get(store->objects, identity->key);
     struct tg_stored *stored = tg_arena_alloc(arena, sizeof(*stored));
     struct tg_object *blank = tg_arena_alloc(arena, store->kind->type->size);
     struct tg_object *salvaged;
 
-    /* The budget leaves room for these whatever the object is. */
     assert(stored != NULL && blank != NULL);
+    if (tg_arena_on_reset(arena, free_arena, parts) != 0)
+        abort(); /* as tg_xmalloc */
     *stored = (struct tg_stored){.arena = arena,
                                  .references = 1,
                                  .key = tg_arena_strdup(arena, identity->key),
@@ -125,7 +133,7 @@ struct tg_stored *tg_store_unreadable(const struct tg_store *store, const char *
     if (before != NULL && !tg_streq(before->object->metadata->uid, identity->uid))
         before = NULL;
     stored->base = last_read(before);
-    salvaged = salvage(store, json, n, stored->base == NULL ? NULL : stored->base->object, arena);
+    salvaged = salvage(store, json, n, stored->base == NULL ? NULL : stored->base->object, parts);
     if (salvaged == NULL) {
         stored->base = last_known(before);
         salvaged = stored->base == NULL ? blank : stored->base->object;

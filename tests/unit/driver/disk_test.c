@@ -133,7 +133,7 @@ static void assert_clear(const struct fixture *f, const struct mode *mode,
     assert_int_not_equal(err->code, TG_OK);
     if (mode->number == ENOSPC)
         assert_int_equal(err->code, TG_RESOURCE_EXHAUSTED);
-    assert_non_null(strstr(err->message, strerror(mode->number)));
+    assert_non_null(strstr(err->message, strerrordesc_np(mode->number)));
     assert_non_null(strstr(err->message, f->sandbox->folder)); /* which file */
 }
 
