@@ -155,6 +155,69 @@ static void a_call_over_the_socket_is_answered(void **state)
     assert_memory_equal(call->body.data + 5, "hello", 5);
 }
 
+static void an_error_over_the_socket_has_code_and_text(void **state)
+{
+    struct bench *bench = *state;
+    struct client_call *call = start_text(bench, "/t.T/Later", "x", NULL);
+    struct tg_error err = TG_ERROR_INIT;
+
+    exchange(bench);
+    tg_error_set(&err, TG_NOT_FOUND, "no such claim");
+    tg_grpc_fail(bench->call, &err);
+    exchange(bench);
+    assert_string_equal(call->grpc_status, "5");
+    assert_string_equal(call->grpc_message, "no%20such%20claim");
+    tg_grpc_fail(bench->call, &err); /* a second end is none */
+    exchange(bench);
+    assert_true(call->closed);
+}
+
+static void an_unknown_method_is_unimplemented(void **state)
+{
+    struct bench *bench = *state;
+    struct client_call *call = start_text(bench, "/t.T/Nothing", "x", NULL);
+
+    exchange(bench);
+    assert_string_equal(call->grpc_status, "12");
+}
+
+static void states_of_a_stream_arrive_until_its_end(void **state)
+{
+    struct bench *bench = *state;
+    struct client_call *call = start_text(bench, "/t.T/Later", "x", NULL);
+
+    exchange(bench);
+    tg_grpc_stream_send(bench->call, (const uint8_t *)"one", 3);
+    exchange(bench);
+    assert_int_equal(call->body.len, 8);
+    assert_memory_equal(call->body.data + 5, "one", 3);
+    assert_false(call->closed);
+    tg_grpc_reply(bench->call, (const uint8_t *)"two", 3);
+    exchange(bench);
+    assert_int_equal(call->body.len, 16);
+    assert_memory_equal(call->body.data + 13, "two", 3);
+    assert_string_equal(call->grpc_status, "0");
+    assert_int_equal(bench->cancelled, 0);
+}
+
+static void calls_of_a_lost_connection_are_answered_into_the_void(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_error err = TG_ERROR_INIT;
+
+    start_text(bench, "/t.T/Later", "x", NULL);
+    exchange(bench);
+    close(bench->fd);
+    bench->fd = -1;
+    while (bench->cancelled == 0)
+        tg_loop_run_once(bench->loop, true);
+    tg_error_set(&err, TG_INTERNAL, "nobody reads this");
+    tg_grpc_stream_send(bench->call, (const uint8_t *)"x", 1);
+    tg_grpc_fail(bench->call, &err);
+    tg_grpc_reply(bench->call, (const uint8_t *)"x", 1);
+    assert_int_equal(bench->cancelled, 1);
+}
+
 static void answers_larger_than_the_socket_buffer_arrive_whole(void **state)
 {
     struct bench *bench = *state;
@@ -339,6 +402,10 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_call_over_the_socket_is_answered),
+        TEST(an_error_over_the_socket_has_code_and_text),
+        TEST(an_unknown_method_is_unimplemented),
+        TEST(states_of_a_stream_arrive_until_its_end),
+        TEST(calls_of_a_lost_connection_are_answered_into_the_void),
         TEST(answers_larger_than_the_socket_buffer_arrive_whole),
         TEST(a_lost_client_cancels_its_calls),
         TEST(a_deadline_ends_a_call_on_its_own),
