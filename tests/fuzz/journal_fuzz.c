@@ -22,7 +22,7 @@ static int on_record(void *data, const char *payload, size_t n, struct tg_error 
     struct reading *reading = data;
     int rc;
 
-    if (strlen(payload) != n || memchr(payload, '\n', n) != NULL || n > TG_JOURNAL_RECORD_MAX)
+    if (payload[n] != '\0' || memchr(payload, '\n', n) != NULL || n > TG_JOURNAL_RECORD_MAX)
         abort();
     tg_journal_format(&reading->content, payload, n);
     reading->n++;

@@ -266,7 +266,6 @@ static void write_file(const char *path, const char *text)
 
 static void serve_plugin(struct bench *bench)
 {
-    TG_AUTOFREE char *plugin = path_in(bench, "plugin");
     TG_AUTOFREE char *registry = path_in(bench, "registry");
     TG_AUTOFREE char *socket = path_in(bench, "plugin/dra.sock");
     struct tg_error err = TG_ERROR_INIT;

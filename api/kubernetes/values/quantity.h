@@ -7,7 +7,8 @@
  * a binary suffix are capped at 2^63-1. Where we differ from the Go code: a number needs at least
  * one digit, as its documented grammar says (Go reads "Ki" as 0); more than 38 significant digits
  * or an exponent over 10,000 is TG_OUT_OF_RANGE; a value that has no suffix in its format
- * (1000E) is printed with an exponent, where Go drops the suffix; and below zero Value and
+ * (1000E) is printed with an exponent, where Go drops the suffix; a binary one (a sum, say) of
+ * 2^127 or more is printed as decimal; and below zero Value and
  * MilliValue are right, where those of Go often are not (of "-2Pi" it says -5764607522).
  */
 #ifndef TG_KUBERNETES_VALUES_QUANTITY_H

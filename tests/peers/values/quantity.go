@@ -88,6 +88,11 @@ func outside(q resource.Quantity) bool {
 // canonical: as Go writes it, but with an exponent where its format has no suffix and Go leaves it out. Quantity.String may
 // repeat what was parsed.
 func canonical(q resource.Quantity) string {
+	if whole := new(big.Int).Abs(new(inf.Dec).Round(q.AsDec(), 0, inf.RoundDown).UnscaledBig()); q.Format == resource.BinarySI && whole.BitLen() > 127 {
+		// Beyond what ours computes with; it says so.
+		q = q.DeepCopy()
+		q.Format = resource.DecimalSI
+	}
 	number, suffix := q.CanonicalizeBytes(nil)
 	text := string(number) + string(suffix)
 	if suffix == nil || string(suffix) == "" {
