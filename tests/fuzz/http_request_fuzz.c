@@ -2,6 +2,7 @@
 /* What a client may send to the server of health and metrics. It answers in HTTP or not at all, and
  * serves the next client. */
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,8 @@ static int dial(void)
     return fd;
 }
 
-/* Sends the bytes and gathers what comes back, until the server has nothing more to do. Bytes on
- * the loopback device are there when send returns. */
+/* Sends the bytes and gathers what comes back, until the server has nothing more to do or closes.
+ */
 static void talk(const void *data, size_t n, struct tg_buf *answer)
 {
     int fd = dial();
@@ -70,20 +71,38 @@ static void talk(const void *data, size_t n, struct tg_buf *answer)
     tg_loop_run_once(loop, false);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+/* An honest request is answered, and the connection closed, however long the machine takes. */
+static void check_service(void)
 {
-    static const char honest[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     static const char served[] = "HTTP/1.1 200 OK";
     TG_AUTOBUF struct tg_buf answer = TG_BUF_INIT((size_t)1 << 20);
-    TG_AUTOBUF struct tg_buf next = TG_BUF_INIT((size_t)1 << 20);
+    int fd = dial();
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    ssize_t got = -1;
+
+    if (send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) != sizeof(request) - 1)
+        abort();
+    for (int tries = 0; got != 0 && tries < 20000; tries++) {
+        char bytes[4096];
+
+        tg_loop_run_once(loop, false);
+        if (poll(&ready, 1, 1) > 0 && (got = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+            tg_buf_append(&answer, bytes, (size_t)got);
+    }
+    close(fd);
+    if (got != 0 || strncmp(tg_buf_str(&answer), served, sizeof(served) - 1) != 0)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    TG_AUTOBUF struct tg_buf answer = TG_BUF_INIT((size_t)1 << 20);
 
     start_once();
     talk(data, n, &answer);
-    if (answer.len > 0 &&
-        memcmp(tg_buf_str(&answer), "HTTP/1.", answer.len < 7 ? answer.len : 7) != 0)
+    if (memcmp(tg_buf_str(&answer), "HTTP/1.", answer.len < 7 ? answer.len : 7) != 0)
         abort();
-    talk(honest, sizeof(honest) - 1, &next);
-    if (strncmp(tg_buf_str(&next), served, sizeof(served) - 1) != 0)
-        abort();
+    check_service();
     return 0;
 }
