@@ -222,10 +222,13 @@ static int capacity_value(const struct tg_json *json, struct tg_arena *arena,
 {
     const char *text = tg_json_string(tg_json_get(json, "value"));
     struct tg_cel_quantity *q = tg_arena_alloc(arena, sizeof(*q));
+    struct tg_cel_scratch scratch;
 
+    tg_cel_scratch_on(&scratch, arena);
     if (text == NULL)
         text = tg_json_string(json);
-    if (text == NULL || !tg_cel_quantity_parse(text, strlen(text), q))
+    if (text == NULL || q == NULL ||
+        tg_cel_quantity_parse(&scratch, text, strlen(text), q) != TG_CEL_QUANTITY_OK)
         return -1;
     *ret = (struct tg_cel_value){.tag = TG_CEL_V_QUANTITY, .quantity = q};
     return 0;

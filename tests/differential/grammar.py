@@ -41,6 +41,8 @@ SELECTORS = [
     (6, 'device.attributes[$domain].=version.compareTo(semver($versiontext)) >= 0'),
     (3, 'device.attributes[$domain].=version.compareTo(semver($versiontext)) < 0'),
     (2, 'device.attributes[$domain].=version == semver($versiontext)'),
+    (1, 'device.attributes[$domain].=version in [semver($versiontext), semver($versiontext)]'),
+    (1, 'device.attributes[$domain].=version in [$value, "1.2.3"]'),
     (2, 'device.attributes[$domain].=version.major() == $small'),
     (2, 'device.attributes[$domain].=version.minor() >= $small'),
     (3, 'device.attributes[$domain].=version.isGreaterThan(semver($versiontext, true))'),
@@ -136,7 +138,15 @@ BOOL = [
     (1, '$ip.isLinkLocalMulticast()'), (1, '$ip.isLinkLocalUnicast()'), (1, '$ip.isGlobalUnicast()'),
     (1, 'isCIDR($cidrtext)'), (1, '$cidr == $cidr'), (2, '$cidr.containsIP($iptext)'), (1, '$cidr.containsIP($ip)'),
     (1, '$cidr.containsCIDR($cidrtext)'), (1, '$cidr.containsCIDR($cidr)'), (1, 'isURL($urltext)'),
-    (1, '$url == $url'), (2, '!format.$format().validate($string).hasValue()'),
+    (1, '$url == $url'), (2, 'cel.bind(%v:quantity, $quantity, $bool)'),
+    (1, 'cel.bind(%v:quantity, $quantity, %v.compareTo($quantity) > 0 || %v.isInteger())'),
+    (1, 'cel.bind(%v:quantity, $quantity, %v.add($quantity) == $quantity || %v.isLessThan($quantity))'),
+    (1, '$semver in [$semver, $semver]'), (1, '$dyn in [semver($versiontext), semver($versiontext)]'),
+    (1, '$dyn in [$semver, semver("1.2.3")]'), (1, '$dyn.path($string).check($string).allowed()'),
+    (1, '$dyn.group($string).resource($string).name($string).check($string).reason() == $string'),
+    (1, '$dyn.serviceAccount($string, $string) == $dyn'), (1, '$dyn.check($string).errored() || $bool'),
+    (1, '$dyn.error() == $dyn'), (1, '$dyn.fieldSelector($string).labelSelector($string) == $dyn'),
+    (1, '$dyn.resource($dyn).subresource($string).namespace($dyn) == $dyn'), (2, '!format.$format().validate($string).hasValue()'),
     (1, 'format.named($formatname).hasValue()'), (1, '!format.$format().validate($value).hasValue()'),
     (2, '$list_int.includes($int)'), (1, '$list_string.includes($string)'), (1, 'bool($booltext)'),
     (3, '$selector'),
@@ -150,7 +160,8 @@ INT = [
     (2, '$list_int[$small]'), (1, '$map_int[$string]'), (1, '$map_int.a'), (1, '$list_int.sum()'), (1, '$list_int.min()'),
     (1, '$list_int.max()'), (1, '$list_int.indexOf($int)'), (1, '$list_string.lastIndexOf($string)'),
     (2, '$string.indexOf($string)'), (1, '$string.indexOf($string, $small)'), (1, '$string.lastIndexOf($string)'),
-    (1, '$string.lastIndexOf($string, $small)'), (1, '$semver.major()'), (1, '$semver.minor()'), (1, '$semver.patch()'),
+    (1, '$string.lastIndexOf($string, $small)'), (1, '$string.indexOf("", $small)'), (1, '$string.lastIndexOf("", $small)'),
+    (1, '{"a": $int}[$dyn]'), (1, '[$int, $int][$dyn]'), (1, '[$int][dyn($semver)]'), (1, '$semver.major()'), (1, '$semver.minor()'), (1, '$semver.patch()'),
     (2, '$semver.compareTo($semver)'), (2, '$quantity.compareTo($quantity)'), (1, '$quantity.asInteger()'),
     (1, 'sign($quantity)'), (1, '$quantity.sign()'), (1, '$optional_int.value()'), (1, '$optional_int.orValue($int)'), (1, '$ip.family()'),
     (1, '$cidr.prefixLength()'), (1, '$duration.getHours()'), (1, '$duration.getMinutes()'),
@@ -234,6 +245,7 @@ SEMVER = [
 QUANTITY = [
     (6, 'quantity($quantitytext)'), (3, 'device.capacity[$domain].=capacity'), (1, '$quantity.add($quantity)'),
     (1, '$quantity.sub($quantity)'), (1, '$quantity.add($int)'), (1, '$quantity.sub($int)'), (1, 'quantity($string)'),
+    (1, 'cel.bind(%v:quantity, $quantity, $quantity)'), (1, '[$quantity, $quantity][0]'),
 ]
 IP = [(6, 'ip($iptext)'), (1, '$cidr.ip()'), (1, 'cidr($cidrtext).masked().ip()')]
 CIDR = [(6, 'cidr($cidrtext)'), (1, '$cidr.masked()')]

@@ -74,14 +74,21 @@ static void write_map(const struct tg_cel_map *map, struct tg_cel_scratch *scrat
     tg_buf_append_char(out, ']');
 }
 
+/* 123e-9: not as Go writes it, but the same number. */
 static void write_quantity(const struct tg_cel_value *value, struct tg_buf *out)
 {
-    char text[TG_QUANTITY_TEXT];
+    const struct tg_cel_quantity *q = value->quantity;
+    const struct tg_cel_decimal *big = q->big;
 
-    if (tg_quantity_format(&value->quantity->exact, text, sizeof(text)) < 0)
-        out->failed = true;
-    else
-        typed_value_quote(text, strlen(text), out);
+    tg_buf_append_str(out, "\"");
+    if (big == NULL) {
+        tg_buf_printf(out, "%" PRId64 "e%d\"", q->value, (int)q->scale);
+        return;
+    }
+    tg_buf_append_str(out, big->negative ? "-0" : "0");
+    for (uint32_t i = big->n; i > 0; i--)
+        tg_buf_printf(out, "%09u", big->limbs[i - 1]);
+    tg_buf_printf(out, "e%d\"", (int)big->scale);
 }
 
 static void write_semver(const struct tg_semver *v, struct tg_buf *out)

@@ -18,35 +18,43 @@ static int give_quantity(struct tg_cel_run *run, const struct tg_cel_node *call,
     return 0;
 }
 
+static int fail(struct tg_cel_run *run, const struct tg_cel_node *call, enum tg_cel_quantity_rc rc)
+{
+    if (rc == TG_CEL_QUANTITY_MEMORY)
+        return tg_cel_fail_memory(run, call);
+    return tg_cel_fail(run, call, "quantity out of range");
+}
+
 int tg_cel_call_quantity(struct tg_cel_run *run, const struct tg_cel_node *call,
                          const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
     struct tg_cel_quantity q;
+    enum tg_cel_quantity_rc rc =
+        tg_cel_quantity_parse(run->scratch, args[0].text, args[0].length, &q);
 
-    if (!tg_cel_quantity_parse(args[0].text, args[0].length, &q))
+    if (rc == TG_CEL_QUANTITY_BAD)
         return tg_cel_fail_value(run, call, "not a quantity: ", &args[0]);
-    return give_quantity(run, call, &q, false, ret);
+    return rc == TG_CEL_QUANTITY_OK ? give_quantity(run, call, &q, false, ret)
+                                    : fail(run, call, rc);
 }
 
 int tg_cel_call_is_quantity(struct tg_cel_run *run, const struct tg_cel_node *call,
                             const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
     struct tg_cel_quantity q;
+    enum tg_cel_quantity_rc rc =
+        tg_cel_quantity_parse(run->scratch, args[0].text, args[0].length, &q);
 
-    (void)run;
-    (void)call;
-    *ret = tg_cel_bool(tg_cel_quantity_parse(args[0].text, args[0].length, &q));
-    return 0;
+    *ret = tg_cel_bool(rc != TG_CEL_QUANTITY_BAD);
+    return rc == TG_CEL_QUANTITY_MEMORY ? fail(run, call, rc) : 0;
 }
 
 int tg_cel_call_quantity_sign(struct tg_cel_run *run, const struct tg_cel_node *call,
                               const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
-    __int128 mantissa = args[0].quantity->exact.mantissa;
-
     (void)run;
     (void)call;
-    *ret = tg_cel_int((mantissa > 0) - (mantissa < 0));
+    *ret = tg_cel_int(tg_cel_quantity_sign(args[0].quantity));
     return 0;
 }
 
@@ -84,12 +92,13 @@ int tg_cel_call_quantity_float(struct tg_cel_run *run, const struct tg_cel_node 
 static int combine(struct tg_cel_run *run, const struct tg_cel_node *call,
                    const struct tg_cel_value *args, bool subtract, struct tg_cel_value *ret)
 {
-    struct tg_cel_quantity other, sum;
+    struct tg_cel_quantity number = {.value = args[1].integer}, sum;
+    const struct tg_cel_quantity *other = args[1].tag == TG_CEL_V_INT ? &number : args[1].quantity;
+    enum tg_cel_quantity_rc rc = tg_cel_quantity_add(run->scratch, args[0].quantity, other,
+                                                     subtract, run->minor <= 36, &sum);
 
-    other = args[1].tag == TG_CEL_V_INT ? tg_cel_quantity_of(args[1].integer) : *args[1].quantity;
-    if (!tg_cel_quantity_add(args[0].quantity, &other, subtract, &sum))
-        return tg_cel_fail(run, call, "quantity out of range");
-    return give_quantity(run, call, &sum, true, ret);
+    return rc == TG_CEL_QUANTITY_OK ? give_quantity(run, call, &sum, true, ret)
+                                    : fail(run, call, rc);
 }
 
 int tg_cel_call_quantity_add(struct tg_cel_run *run, const struct tg_cel_node *call,
@@ -104,41 +113,46 @@ int tg_cel_call_quantity_sub(struct tg_cel_run *run, const struct tg_cel_node *c
     return combine(run, call, args, true, ret);
 }
 
-/* -1, 0, 1 of two quantities or two versions */
-static int order(const struct tg_cel_value *args)
+/* -1, 0, 1 of two quantities or two versions; -2: out of memory. */
+static int order(struct tg_cel_run *run, const struct tg_cel_node *call,
+                 const struct tg_cel_value *args)
 {
-    int rc = args[0].tag == TG_CEL_V_QUANTITY
-                 ? tg_quantity_cmp(&args[0].quantity->exact, &args[1].quantity->exact)
-                 : tg_semver_compare(args[0].semver, args[1].semver);
+    int rc;
 
+    if (args[0].tag == TG_CEL_V_QUANTITY) {
+        if (!tg_cel_quantity_settle(run->scratch, args[0].quantity, args[1].quantity))
+            return tg_cel_fail_memory(run, call) - 1;
+        return tg_cel_quantity_cmp(args[0].quantity, args[1].quantity);
+    }
+    rc = tg_semver_compare(args[0].semver, args[1].semver);
     return (rc > 0) - (rc < 0);
 }
 
 int tg_cel_call_compare_to(struct tg_cel_run *run, const struct tg_cel_node *call,
                            const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
-    (void)run;
-    (void)call;
-    *ret = tg_cel_int(order(args));
-    return 0;
+    int rc = order(run, call, args);
+
+    *ret = tg_cel_int(rc);
+    return rc < -1 ? -1 : 0;
 }
 
 int tg_cel_call_is_greater_than(struct tg_cel_run *run, const struct tg_cel_node *call,
                                 const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
-    (void)run;
-    (void)call;
-    *ret = tg_cel_bool(order(args) > 0);
-    return 0;
+    int rc = order(run, call, args);
+
+    *ret = tg_cel_bool(rc > 0);
+    return rc < -1 ? -1 : 0;
 }
 
 int tg_cel_call_is_less_than(struct tg_cel_run *run, const struct tg_cel_node *call,
                              const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
-    (void)run;
-    (void)call;
-    *ret = tg_cel_bool(order(args) < 0);
-    return 0;
+    int rc = order(run, call, args);
+
+    *ret = tg_cel_bool(rc < 0);
+    return rc < -1 ? -1 : 0;
 }
 
 /* One number of a lenient version without its leading zeros; at least one character stays. */

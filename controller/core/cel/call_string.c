@@ -59,6 +59,20 @@ int tg_cel_call_char_at(struct tg_cel_run *run, const struct tg_cel_node *call,
     return 0;
 }
 
+/* What indexOf("", from) gives: the place where the search begins, from 1.37 on within the string. */
+static int index_of_nothing(struct tg_cel_run *run, const struct tg_cel_node *call,
+                            const struct tg_cel_value *text, const struct tg_cel_value *from,
+                            struct tg_cel_value *ret)
+{
+    bool bounded = run->minor >= 37 || run->plain;
+    int64_t n = bounded ? (int64_t)tg_cel_size(text) : INT64_MAX;
+
+    if (bounded && from->integer < 0)
+        return out_of_range(run, call, from);
+    *ret = tg_cel_int(from->integer < n ? from->integer : n);
+    return 0;
+}
+
 int tg_cel_call_index_of(struct tg_cel_run *run, const struct tg_cel_node *call,
                          const struct tg_cel_value *args, struct tg_cel_value *ret)
 {
@@ -66,9 +80,8 @@ int tg_cel_call_index_of(struct tg_cel_run *run, const struct tg_cel_node *call,
     const char *found;
     size_t at;
 
-    *ret = from;
     if (args[1].length == 0)
-        return 0;
+        return index_of_nothing(run, call, &args[0], &from, ret);
     if (from.integer < 0)
         return out_of_range(run, call, &from);
     at = tg_cel_text_offset(args[0].text, args[0].length, from.uinteger);
@@ -86,11 +99,9 @@ int tg_cel_call_last_index_of(struct tg_cel_run *run, const struct tg_cel_node *
     int64_t from = call->n_args > 2 ? args[2].integer : n - 1;
     size_t at;
 
-    if (args[1].length == 0) {
-        *ret = tg_cel_int(call->n_args > 2 ? from : n);
-        return 0;
-    }
-    *ret = tg_cel_int(-1);
+    *ret = tg_cel_int(args[1].length == 0 ? n : -1);
+    if (args[1].length == 0)
+        return call->n_args > 2 ? index_of_nothing(run, call, &args[0], &args[2], ret) : 0;
     if (call->n_args == 2 && args[0].length < args[1].length)
         return 0;
     if (from < 0)

@@ -147,6 +147,8 @@ static uint64_t by_name(enum tg_cel_cost rule, const struct tg_cel_value *args,
     case TG_CEL_COST_VALIDATE:
         return tenth(tg_cel_size(&args[1]) + 1) *
                quarter(tg_cel_named_format_pattern(args[0].format));
+    case TG_CEL_COST_AUTHORIZE:
+        return TG_CEL_AUTHORIZE_COST;
     default:
         return 1;
     }

@@ -311,33 +311,11 @@ static int too_new(struct checker *c, const struct tg_cel_node *call,
                          "undeclared reference to '%s'", call->name);
 }
 
-/* The functions of the authorizer are declared in Kubernetes, but nothing of selectors has them:
- * all that can be seen of them is that, unchecked, a call with another number of arguments is
- * refused. */
-static bool is_refused_unchecked(const struct checker *c, const struct tg_cel_node *call)
-{
-    static const struct {
-        const char *name;
-        unsigned n_args; /* the target included */
-    } functions[] = {
-        {"path", 2},          {"group", 2},         {"serviceAccount", 3}, {"resource", 2},
-        {"subresource", 2},   {"name", 2},          {"namespace", 2},      {"check", 2},
-        {"errored", 1},       {"error", 1},         {"allowed", 1},        {"reason", 1},
-        {"fieldSelector", 2}, {"labelSelector", 2},
-    };
-
-    for (size_t i = 0; i < TG_ARRAY_SIZE(functions) && c->env->profile == TG_CEL_DRA; i++) {
-        if (strcmp(functions[i].name, call->name) == 0)
-            return functions[i].n_args != call->n_args;
-    }
-    return false;
-}
-
 static int undeclared_function(struct checker *c, struct tg_cel_node *call)
 {
     const char *like = tg_cel_function_like(call->name, c->env);
 
-    if (c->env->unchecked && !is_refused_unchecked(c, call))
+    if (c->env->unchecked)
         return 0; /* an error when it is called */
     return tg_cel_report(c->err, TG_INVALID_ARGUMENT, c->source, call->offset,
                          "undeclared reference to '%s'%s%s%s", call->name,

@@ -18,6 +18,7 @@ static const struct {
     [TG_CEL_LIB_INCLUDES] = {37, false},     [TG_CEL_LIB_QUANTITY] = {28, false},
     [TG_CEL_LIB_IP] = {30, false},           [TG_CEL_LIB_CIDR] = {30, false},
     [TG_CEL_LIB_FORMAT] = {31, false},       [TG_CEL_LIB_SEMVER] = {33, false},
+    [TG_CEL_LIB_AUTHORIZER] = {31, false},
 };
 
 unsigned tg_cel_library_since(enum tg_cel_library library)

@@ -67,6 +67,7 @@ enum tg_cel_library {
     TG_CEL_LIB_CIDR,
     TG_CEL_LIB_FORMAT,
     TG_CEL_LIB_SEMVER,
+    TG_CEL_LIB_AUTHORIZER,
     TG_CEL_LIBRARIES,
 };
 

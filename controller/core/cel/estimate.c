@@ -441,6 +441,14 @@ static struct tg_cel_cost_range net_cost(const struct call *k, enum tg_cel_cost 
     return cost;
 }
 
+/* A list, and for every other character at most a requirement: a list and a struct. */
+static struct tg_cel_cost_range requirements_cost(struct tg_cel_cost_range size)
+{
+    struct tg_cel_cost_range parse = tg_cel_sum(tg_cel_fixed(10), tg_cel_scale(size, 0.1));
+
+    return tg_cel_sum(parse, tg_cel_scale(tg_cel_scale(size, 0.5), 50));
+}
+
 static struct tg_cel_cost_range by_name(const struct call *k, enum tg_cel_cost rule,
                                         const struct tg_cel_overload *o)
 {
@@ -475,6 +483,10 @@ static struct tg_cel_cost_range by_name(const struct call *k, enum tg_cel_cost r
         return tg_cel_scale(tg_cel_scale(size_of(k, k->args[0]), 0.1), FORMAT_PATTERN * 0.25);
     case TG_CEL_COST_UNIT:
         return tg_cel_fixed(1);
+    case TG_CEL_COST_AUTHORIZE:
+        return tg_cel_fixed(TG_CEL_AUTHORIZE_COST);
+    case TG_CEL_COST_REQUIREMENTS:
+        return requirements_cost(size_of(k, k->args[0]));
     default:
         return net_cost(k, rule);
     }

@@ -340,6 +340,20 @@ static const struct tg_cel_overload *choose(const struct tg_cel_node *node,
     return NULL;
 }
 
+/* A constant quantity or version: made once, paid each time. A quantity can change in its life. */
+static int eval_made(struct tg_cel_run *run, const struct tg_cel_node *node,
+                     struct tg_cel_value *ret)
+{
+    *ret = node->literal;
+    if (ret->tag == TG_CEL_V_QUANTITY) {
+        ret->quantity = tg_cel_alloc(run->scratch, sizeof(*ret->quantity));
+        if (ret->quantity == NULL)
+            return tg_cel_fail_memory(run, node);
+        *ret->quantity = *node->literal.quantity;
+    }
+    return tg_cel_spend(run, node, node->slot);
+}
+
 static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
                      struct tg_cel_value *ret)
 {
@@ -347,10 +361,8 @@ static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
     const struct tg_cel_overload *overload;
     int rc;
 
-    if (node->folded) { /* a constant quantity or version: made once, paid each time */
-        *ret = node->literal;
-        return tg_cel_spend(run, node, node->slot);
-    }
+    if (node->folded)
+        return eval_made(run, node, ret);
     if (node->n_overloads == 0) /* unchecked, and no function of that name */
         return tg_cel_fail_overload(run, node);
     for (size_t i = 0; i < node->n_args; i++) {

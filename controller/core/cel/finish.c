@@ -196,6 +196,8 @@ static void fold_parse(struct finisher *f, struct tg_cel_node *call)
     }
     if (evaluate(f, call, &value, &cost, &why) < 0)
         return;
+    if (value.tag == TG_CEL_V_QUANTITY && value.quantity->big != NULL)
+        return; /* sums are written into it: each evaluation has its own */
     call->literal = value;
     call->slot = (uint32_t)cost;
     call->folded = true;

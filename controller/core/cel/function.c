@@ -7,10 +7,14 @@
 
 static const struct tg_cel_functions *const tables[] = {
     &tg_cel_operators,
+    &tg_cel_authorizer_functions,
     &tg_cel_standard_functions,
     &tg_cel_extension_functions,
     &tg_cel_kubernetes_functions,
 };
+
+/* Nobody who mistyped a name meant one of the tables before. */
+#define FIRST_OF_USE 2
 
 const struct tg_cel_function *tg_cel_function_find(const char *name)
 {
@@ -75,7 +79,7 @@ const char *tg_cel_function_like(const char *name, const struct tg_cel_environme
     const char *best = NULL;
     unsigned least = strlen(name) < 5 ? 2 : 3;
 
-    for (size_t t = 1; t < TG_ARRAY_SIZE(tables); t++) {
+    for (size_t t = FIRST_OF_USE; t < TG_ARRAY_SIZE(tables); t++) {
         for (size_t i = 0; i < tables[t]->n; i++) {
             const struct tg_cel_function *f = &tables[t]->items[i];
             unsigned d = distance(name, f->name);

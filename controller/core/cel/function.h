@@ -52,6 +52,8 @@ enum tg_cel_cost {
     TG_CEL_COST_CONTAINS_CIDR,
     TG_CEL_COST_CONTAINS_CIDR_TEXT,
     TG_CEL_COST_VALIDATE,
+    TG_CEL_COST_AUTHORIZE,    /* two checks an expression, and no third */
+    TG_CEL_COST_REQUIREMENTS, /* of the text of a field or label selector */
 };
 
 struct tg_cel_run;
@@ -83,7 +85,9 @@ struct tg_cel_functions { /* sorted by name */
 };
 
 extern const struct tg_cel_functions tg_cel_operators, tg_cel_standard_functions,
-    tg_cel_extension_functions, tg_cel_kubernetes_functions;
+    tg_cel_extension_functions, tg_cel_kubernetes_functions, tg_cel_authorizer_functions;
+
+#define TG_CEL_AUTHORIZE_COST 350000U
 
 /* NULL: no environment has it. */
 const struct tg_cel_function *tg_cel_function_find(const char *name);

@@ -143,7 +143,8 @@ static bool parse_value(struct tg_cel_scratch *scratch, struct tg_cel_entry *e, 
         return true;
     q = tg_cel_alloc(scratch, sizeof(*q));
     *no_memory = q == NULL;
-    if (q == NULL || !tg_cel_quantity_read(e->quantity, q))
+    if (q == NULL || tg_cel_quantity_parse(scratch, e->quantity, strlen(e->quantity), q) !=
+                         TG_CEL_QUANTITY_OK)
         return false; /* the API server stores none that is malformed */
     e->value = (struct tg_cel_value){.tag = TG_CEL_V_QUANTITY, .quantity = q};
     e->quantity = NULL;

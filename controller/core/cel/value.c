@@ -181,7 +181,7 @@ static bool kube_equal(const struct tg_cel_value *a, const struct tg_cel_value *
 {
     switch (a->tag) {
     case TG_CEL_V_QUANTITY:
-        return tg_quantity_cmp(&a->quantity->exact, &b->quantity->exact) == 0;
+        return tg_cel_quantity_cmp(a->quantity, b->quantity) == 0;
     case TG_CEL_V_SEMVER:
         return tg_semver_compare(a->semver, b->semver) == 0;
     case TG_CEL_V_URL:

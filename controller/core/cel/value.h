@@ -63,7 +63,7 @@ struct tg_cel_value {
         const struct tg_cel_map *map;
         const struct tg_cel_type *type;
         const struct tg_cel_value *inner;
-        const struct tg_cel_quantity *quantity;
+        struct tg_cel_quantity *quantity; /* comparing and adding can change it, as in Go */
         const struct tg_semver *semver;
         const struct tg_cel_url *url;
         const struct tg_cel_net *net;
