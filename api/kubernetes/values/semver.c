@@ -46,23 +46,38 @@ static bool check_identifiers(const char *s, size_t n, bool strict_numbers)
     }
 }
 
+/* One of the three numbers in front: selectors read versions all the time, so that this is one
+ * loop. Moves *at behind it. */
+static bool read_core(const char **at, uint64_t *ret)
+{
+    const char *s = *at;
+    uint64_t number = 0;
+
+    for (; *s >= '0' && *s <= '9'; s++) {
+        if (__builtin_mul_overflow(number, UINT64_C(10), &number) ||
+            __builtin_add_overflow(number, (uint64_t)(*s - '0'), &number))
+            return false;
+    }
+    if (s == *at || (**at == '0' && s - *at > 1))
+        return false;
+    *at = s;
+    *ret = number;
+    return true;
+}
+
 int tg_semver_parse(const char *s, struct tg_semver *ret, struct tg_error *err)
 {
-    size_t n_core = strcspn(s, "-+");
     const char *at = s;
     uint64_t numbers[3];
     struct tg_semver v = {0};
 
     for (int i = 0; i < 3; i++) {
-        size_t n = strspn(at, "0123456789");
-
-        if (!parse_number(at, n, &numbers[i]))
+        if (!read_core(&at, &numbers[i]))
             return bad(s, "it begins with three numbers without leading zeros", err);
-        at += n;
         if (i < 2 && *at++ != '.')
             return bad(s, "it begins with three numbers separated by dots", err);
     }
-    if (at != s + n_core)
+    if (*at != '\0' && *at != '-' && *at != '+')
         return bad(s, "only \"-\" or \"+\" may follow the third number", err);
     if (*at == '-') {
         v.pre = at + 1;

@@ -59,7 +59,8 @@ int tg_cel_call_char_at(struct tg_cel_run *run, const struct tg_cel_node *call,
     return 0;
 }
 
-/* What indexOf("", from) gives: the place where the search begins, from 1.37 on within the string. */
+/* What indexOf("", from) gives: the place where the search begins, from 1.37 on within the string.
+ */
 static int index_of_nothing(struct tg_cel_run *run, const struct tg_cel_node *call,
                             const struct tg_cel_value *text, const struct tg_cel_value *from,
                             struct tg_cel_value *ret)

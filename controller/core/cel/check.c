@@ -330,7 +330,8 @@ static const struct tg_cel_function *find_function(const struct checker *c, cons
 
     for (size_t i = 0; candidate(c->env, name, i, full, sizeof(full)); i++) {
         f = tg_cel_function_find(full);
-        if (f != NULL)
+        /* Unchecked, one that the environment lacks is an error when it is called, as any other. */
+        if (f != NULL && !(c->env->unchecked && !tg_cel_function_in(f, c->env)))
             return f;
     }
     return NULL;

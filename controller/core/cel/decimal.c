@@ -291,8 +291,8 @@ double tg_cel_decimal_unscaled(const struct tg_cel_decimal *d)
     if (d->negative)
         *at++ = '-';
     for (int64_t i = digits; i > 0; i--)
-        *at++ = (char)('0' + (int)(d->limbs[(i - 1) / LIMB_DIGITS] /
-                                   powers[(i - 1) % LIMB_DIGITS] % 10));
+        *at++ = (char)('0' +
+                       (int)(d->limbs[(i - 1) / LIMB_DIGITS] / powers[(i - 1) % LIMB_DIGITS] % 10));
     *at = '\0';
     return strtod(text, NULL);
 }

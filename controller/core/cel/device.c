@@ -189,8 +189,12 @@ static bool is_spelling(const char *key, const struct tg_cel_read *read,
 static bool is_read(const char *key, bool capacity, const struct tg_cel_reads *reads,
                     const struct tg_cel_device *device)
 {
+    unsigned char first = (unsigned char)key[0];
+
     if (reads == NULL || reads->all)
         return true;
+    if ((reads->first[first / 64] >> first % 64 & 1) == 0)
+        return false;
     for (size_t i = 0; i < reads->n; i++) {
         if (reads->items[i].capacity == capacity && is_spelling(key, &reads->items[i], device))
             return true;

@@ -176,6 +176,40 @@ static int step_into(struct tg_cel_run *run, const struct tg_cel_node *node, boo
     return tg_cel_optional(run->scratch, &value, ret) ? 0 : tg_cel_fail_memory(run, node);
 }
 
+/* operand.name where the operand is device.attributes["x"] or the like: the whole path in one step,
+ * for the price of all of it. *ret_present: it is there. */
+static int eval_in_domain(struct tg_cel_run *run, const struct tg_cel_node *node, const char *name,
+                          size_t name_n, uint64_t cost, struct tg_cel_value *ret, bool *ret_present)
+{
+    const struct tg_cel_node *domain = node->args[0];
+    bool capacity = domain->args[0]->name[0] == 'c', no_memory = false;
+    const struct tg_cel_value *found;
+
+    if (tg_cel_spend(run, node, 3 + cost) < 0)
+        return -1;
+    found = tg_cel_device_find(run->scratch, run->device.map->device, capacity,
+                               &domain->args[1]->literal, name, name_n, &no_memory);
+    if (no_memory)
+        return tg_cel_fail_memory(run, node);
+    *ret_present = found != NULL;
+    if (found != NULL)
+        *ret = *found;
+    return 0;
+}
+
+static int eval_attribute(struct tg_cel_run *run, const struct tg_cel_node *node,
+                          struct tg_cel_value *ret)
+{
+    bool present = false;
+    int rc = eval_in_domain(run, node, node->name, node->slot, node->test ? 0 : 1, ret, &present);
+
+    if (rc == 0 && node->test)
+        *ret = tg_cel_bool(present);
+    else if (rc == 0 && !present)
+        rc = tg_cel_fail_text(run, node, "no such key: ", node->name, node->slot);
+    return rc;
+}
+
 static int eval_select(struct tg_cel_run *run, const struct tg_cel_node *node,
                        struct tg_cel_value *ret)
 {
@@ -184,6 +218,8 @@ static int eval_select(struct tg_cel_run *run, const struct tg_cel_node *node,
     const struct tg_cel_value *object = &operand;
     bool present = false;
 
+    if (node->args[0]->domain)
+        return eval_attribute(run, node, ret);
     if (tg_cel_eval(run, node->args[0], &operand) < 0 ||
         tg_cel_spend(run, node, (node->test ? 0U : 1U) + (node->relative ? 1U : 0U)) < 0)
         return -1;
@@ -197,11 +233,28 @@ static int eval_select(struct tg_cel_run *run, const struct tg_cel_node *node,
     return 0;
 }
 
+/* device.attributes["x"].?name */
+static int eval_optional_attribute(struct tg_cel_run *run, const struct tg_cel_node *node,
+                                   struct tg_cel_value *ret)
+{
+    const struct tg_cel_value *key = &node->args[1]->literal;
+    struct tg_cel_value value = TG_CEL_NULL_VALUE;
+    bool present = false;
+
+    if (eval_in_domain(run, node, key->text, key->length, 1, &value, &present) < 0)
+        return -1;
+    *ret = tg_cel_none();
+    return !present || tg_cel_optional(run->scratch, &value, ret) ? 0
+                                                                  : tg_cel_fail_memory(run, node);
+}
+
 static int eval_index(struct tg_cel_run *run, const struct tg_cel_node *node,
                       struct tg_cel_value *ret)
 {
     struct tg_cel_value operand = TG_CEL_NULL_VALUE, key = TG_CEL_NULL_VALUE;
 
+    if (node->op == TG_CEL_OP_OPTIONAL_SELECT && node->args[0]->domain)
+        return eval_optional_attribute(run, node, ret);
     if (tg_cel_eval(run, node->args[0], &operand) < 0 ||
         tg_cel_eval(run, node->args[1], &key) < 0 ||
         tg_cel_spend(run, node, 1 + (node->relative ? 1U : 0U)) < 0)

@@ -230,12 +230,24 @@ static int compile_pattern(struct finisher *f, struct tg_cel_node *call)
     return 0;
 }
 
+/* device.attributes["x"] and device.capacity["x"]: what nearly every selector looks into. */
+static bool is_domain(const struct tg_cel_node *node)
+{
+    const struct tg_cel_node *field = node->args[0], *key = node->args[1];
+
+    return node->op == TG_CEL_OP_INDEX && field->kind == TG_CEL_SELECT && !field->test &&
+           field->args[0]->kind == TG_CEL_IDENT && field->args[0]->place == TG_CEL_DEVICE &&
+           (strcmp(field->name, "attributes") == 0 || strcmp(field->name, "capacity") == 0) &&
+           key->kind == TG_CEL_LITERAL && key->literal.tag == TG_CEL_V_STRING;
+}
+
 /* A constant of another type is no index in Kubernetes, whatever is indexed. */
 static int finish_index(struct finisher *f, struct tg_cel_node *node)
 {
     const struct tg_cel_node *key = node->args[1];
 
     node->relative = begins_computed(node->args[0]);
+    node->domain = is_domain(node);
     if (f->env->profile == TG_CEL_PLAIN || !is_constant(key) ||
         (key->literal.tag >= TG_CEL_V_BOOL && key->literal.tag <= TG_CEL_V_STRING))
         return 0;

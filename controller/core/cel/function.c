@@ -6,11 +6,8 @@
 #include "api/runtime/base/cleanup.h"
 
 static const struct tg_cel_functions *const tables[] = {
-    &tg_cel_operators,
-    &tg_cel_authorizer_functions,
-    &tg_cel_standard_functions,
-    &tg_cel_extension_functions,
-    &tg_cel_kubernetes_functions,
+    &tg_cel_operators,           &tg_cel_authorizer_functions, &tg_cel_standard_functions,
+    &tg_cel_extension_functions, &tg_cel_kubernetes_functions,
 };
 
 /* Nobody who mistyped a name meant one of the tables before. */

@@ -143,27 +143,40 @@ static bool parse_value(struct tg_cel_scratch *scratch, struct tg_cel_entry *e, 
         return true;
     q = tg_cel_alloc(scratch, sizeof(*q));
     *no_memory = q == NULL;
-    if (q == NULL || tg_cel_quantity_parse(scratch, e->quantity, strlen(e->quantity), q) !=
-                         TG_CEL_QUANTITY_OK)
+    if (q == NULL ||
+        tg_cel_quantity_parse(scratch, e->quantity, strlen(e->quantity), q) != TG_CEL_QUANTITY_OK)
         return false; /* the API server stores none that is malformed */
     e->value = (struct tg_cel_value){.tag = TG_CEL_V_QUANTITY, .quantity = q};
     e->quantity = NULL;
     return true;
 }
 
+const struct tg_cel_value *tg_cel_device_find(struct tg_cel_scratch *scratch,
+                                              const struct tg_cel_device *device, bool capacity,
+                                              const struct tg_cel_value *domain, const char *name,
+                                              size_t name_n, bool *no_memory)
+{
+    struct tg_cel_entry *entries = capacity ? device->capacity : device->attributes;
+    size_t n = capacity ? device->n_capacity : device->n_attributes;
+
+    for (size_t i = 0; i < n; i++) {
+        struct tg_cel_entry *e = &entries[i];
+
+        if (e->name_n == name_n && memcmp(e->name, name, name_n) == 0 &&
+            text_is(domain, e->domain, e->domain_n))
+            return parse_value(scratch, e, no_memory) ? &e->value : NULL;
+    }
+    return NULL;
+}
+
 static const struct tg_cel_value *find_attribute(struct tg_cel_scratch *scratch,
                                                  const struct tg_cel_map *map,
                                                  const struct tg_cel_value *key, bool *no_memory)
 {
-    size_t n = 0;
-    struct tg_cel_entry *entries = entries_of(map, &n);
+    struct tg_cel_value domain = tg_cel_text(map->domain, map->domain_n);
 
-    for (size_t i = 0; i < n; i++) {
-        if (text_is(key, entries[i].name, entries[i].name_n) &&
-            in_domain(&entries[i], map->domain, map->domain_n))
-            return parse_value(scratch, &entries[i], no_memory) ? &entries[i].value : NULL;
-    }
-    return NULL;
+    return tg_cel_device_find(scratch, map->device, is_capacity(map), &domain, key->text,
+                              key->length, no_memory);
 }
 
 static const struct tg_cel_value *find_domain(struct tg_cel_scratch *scratch,

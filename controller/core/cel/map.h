@@ -29,6 +29,11 @@ const struct tg_cel_value *tg_cel_map_find(struct tg_cel_scratch *scratch,
                                            const struct tg_cel_value *key,
                                            struct tg_cel_value *storage, bool *present,
                                            bool *no_memory);
+/* An attribute or capacity of a device, or NULL. */
+const struct tg_cel_value *tg_cel_device_find(struct tg_cel_scratch *scratch,
+                                              const struct tg_cel_device *device, bool capacity,
+                                              const struct tg_cel_value *domain, const char *name,
+                                              size_t name_n, bool *no_memory);
 size_t tg_cel_map_count(const struct tg_cel_map *map);
 /* All keys and values, in turn; false: out of memory. values may be NULL. */
 bool tg_cel_map_entries(struct tg_cel_scratch *scratch, const struct tg_cel_map *map,

@@ -69,6 +69,7 @@ struct tg_cel_node {
     bool exact : 1;     /* CALL: no argument can be of another type than the overload takes */
     bool costed : 1;    /* cost.c has been here */
     bool validated : 1; /* validate.c has been here */
+    bool domain : 1;    /* index: device.attributes["x"] or device.capacity["x"] */
     bool finished : 1;  /* finish.c has been here */
     uint16_t depth;     /* nesting of operators in the text below, 0 for a leaf */
     uint32_t offset;    /* bytes of the source */

@@ -23,12 +23,12 @@ static int refuse(struct tg_cel_run *run, const struct tg_cel_node *call,
     return tg_cel_fail_overload(run, call);
 }
 
-#define BUILDER(id, from, to)                                                             \
+#define BUILDER(id, from, to)                                                                      \
     static const struct tg_cel_overload id[] = {                                                   \
         MEMBER(#id, AUTHORIZER, UNIT, refuse, to, from, STRING)}
 #define SELECTOR(id)                                                                               \
-    static const struct tg_cel_overload id[] = {MEMBER(                                            \
-        #id, AUTHORIZER, REQUIREMENTS, refuse, &resource_check, &resource_check, STRING)}
+    static const struct tg_cel_overload id[] = {                                                   \
+        MEMBER(#id, AUTHORIZER, REQUIREMENTS, refuse, &resource_check, &resource_check, STRING)}
 #define ANSWER(id, to)                                                                             \
     static const struct tg_cel_overload id[] = {                                                   \
         MEMBER(#id, AUTHORIZER, UNIT, refuse, to, &decision)}

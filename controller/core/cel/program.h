@@ -49,6 +49,9 @@ struct tg_cel_reads {
         const char *name;   /* NULL: all of the domain */
     } * items;
     size_t n;
+    /* The first characters that a key can have, one bit each: what can be read at all is sorted out
+     * by it. */
+    uint64_t first[4];
 };
 const struct tg_cel_reads *tg_cel_program_reads(const struct tg_cel_program *program);
 

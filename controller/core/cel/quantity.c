@@ -214,7 +214,7 @@ bool tg_cel_quantity_settle(struct tg_cel_scratch *scratch, struct tg_cel_quanti
 static bool add_plain(const struct tg_cel_quantity *a, const struct tg_cel_quantity *b,
                       bool subtract, struct tg_cel_quantity *ret)
 {
-    int64_t x = a->value, y = subtract ? (int64_t)-(uint64_t)b->value : b->value;
+    int64_t x = a->value, y = subtract ? (int64_t) - (uint64_t)b->value : b->value;
     int32_t scale = a->scale < b->scale ? a->scale : b->scale;
 
     *ret = *a;
@@ -236,10 +236,13 @@ enum tg_cel_quantity_rc tg_cel_quantity_add(struct tg_cel_scratch *scratch,
 {
     uint32_t left[TG_CEL_DECIMAL_SMALL], right[TG_CEL_DECIMAL_SMALL];
     struct tg_cel_decimal x, y, sum, *big = shared ? a->big : NULL;
+    struct tg_cel_quantity plain;
     enum tg_cel_decimal_rc rc;
 
-    if (a->big == NULL && b->big == NULL && add_plain(a, b, subtract, ret))
+    if (a->big == NULL && b->big == NULL && add_plain(a, b, subtract, &plain)) {
+        *ret = plain;
         return TG_CEL_QUANTITY_OK;
+    }
     x = decimal_of(a, left);
     y = decimal_of(b, right);
     rc = tg_cel_decimal_add(scratch, &x, &y, subtract, &sum);
@@ -261,8 +264,7 @@ static double power_of_10(int64_t n)
     static const double small[32] = {TEN(0), 1e8,  1e9,  TEN(1), 1e18, 1e19,
                                      TEN(2), 1e28, 1e29, 1e30,   1e31};
 #undef TEN
-    static const double up[] = {1e0,   1e32,  1e64,  1e96,  1e128,
-                                1e160, 1e192, 1e224, 1e256, 1e288};
+    static const double up[] = {1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288};
     static const double down[] = {1e0,    1e-32,  1e-64,  1e-96,  1e-128, 1e-160,
                                   1e-192, 1e-224, 1e-256, 1e-288, 1e-320};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resource.Quantity as the Go type holds it: an integer of 64 bits with a scale, or a decimal of any
- * size. Which of the two it is, asInteger() and isInteger() show. Decimals have a bound here
- * (decimal.h); a quantity beyond it is out of range, while in Go its exponent alone decides how long
- * the process hangs.
+ * resource.Quantity as the Go type holds it: an integer of 64 bits with a scale, or a decimal of
+ * any size. Which of the two it is, asInteger() and isInteger() show. Decimals have a bound here
+ * (decimal.h); a quantity beyond it is out of range, while in Go its exponent alone decides how
+ * long the process hangs.
  */
 #ifndef TG_CORE_CEL_QUANTITY_H
 #define TG_CORE_CEL_QUANTITY_H
@@ -35,7 +35,7 @@ int tg_cel_quantity_cmp(const struct tg_cel_quantity *a, const struct tg_cel_qua
 bool tg_cel_quantity_settle(struct tg_cel_scratch *scratch, struct tg_cel_quantity *q,
                             const struct tg_cel_quantity *y);
 /* a + b or a - b. shared: the sum of big decimals is written into that of a, as it was in Go up to
- * Kubernetes 1.36. */
+ * Kubernetes 1.36. *ret may be a or b. */
 enum tg_cel_quantity_rc tg_cel_quantity_add(struct tg_cel_scratch *scratch,
                                             const struct tg_cel_quantity *a,
                                             const struct tg_cel_quantity *b, bool subtract,

@@ -71,9 +71,9 @@ static int matches(const struct tg_selector *selector, const char *driver,
                    const struct tg_device *device, unsigned overlay, bool *ret,
                    struct tg_error *err)
 {
-    _Alignas(max_align_t) char buffer[STACK_BYTES];
+    TG_CEL_UNCLEARED _Alignas(max_align_t) char buffer[STACK_BYTES];
+    TG_CEL_UNCLEARED struct tg_cel_device view; /* written as a whole when the device is read */
     struct tg_cel_scratch scratch;
-    struct tg_cel_device view;
     struct tg_cel_input input = {.device = &view};
     int rc;
 

@@ -168,6 +168,23 @@ static const struct {
     {"!format.dns1123Label().validate('a-b').hasValue()", YES, NULL},
     {"[3, 1, 2].sort() == [1, 2, 3] && [[1], [2]].flatten() == [1, 2]", YES, NULL},
     {"{'a': 1}.all(k, v, k == 'a' && v == 1)", YES, NULL},
+    /* Declared in Kubernetes, but nothing there is an authorizer. */
+    {"dyn(1).path('/') == dyn(1)", RUNTIME, "no such overload"},
+    {"true || dyn(1).path('/').check('get').allowed()", YES, NULL},
+    {"dyn(1).path(1) == dyn(1)", INVALID, "no matching overload"},
+    {"authorizer.path('/').check('get').allowed()", INVALID, "undeclared reference"},
+    {"dyn(1).path('/').check('a').allowed() && dyn(1).path('/').check('b').allowed() && "
+     "dyn(1).path('/').check('c').allowed()",
+     INVALID, "exceeds cost limit"},
+    /* Of a bound domain only what is used is read, its absence included. */
+    {"cel.bind(a, " A ", a.ecc && a.index == 3 && !has(a.nope))", YES, NULL},
+    {"cel.bind(a, " A ", a['index'] == 3 && size(a) > 5 && 'ecc' in a)", YES, NULL},
+    {"cel.bind(a, " A ", cel.bind(b, " C ", a.index == 3 && has(b.memory)))", YES, NULL},
+    {"cel.bind(a, device.attributes['nowhere'], has(a.index) || size(a) > 0)", NO, NULL},
+    {"device.attributes['nowhere'].?index.hasValue()", NO, NULL},
+    {A ".?model.orValue('') == 'H200' && !" A ".?nope.hasValue()", YES, NULL},
+    {"'abc'.indexOf('', 8) == 3 && 'abc'.lastIndexOf('', 2) == 2", YES, NULL},
+    {"'abc'.indexOf('', -1) == -1", RUNTIME, "out of range"},
 };
 
 static enum outcome run(const char *expression, const char *driver, const struct tg_device *device,
@@ -306,7 +323,13 @@ static void what_a_selector_reads_is_known(void **state)
     assert_string_equal(reads->items[0].name, "index");
     assert_false(reads->items[0].capacity);
     assert_true(reads->items[1].capacity);
-    assert_null(reads->items[1].name);
+    assert_string_equal(reads->items[1].name, "memory"); /* through the bound name */
+    assert_int_equal(tg_selector_compile("cel.bind(a, " A ", a.index == 3 && a == " A ")", arena,
+                                         &selector, NULL),
+                     0);
+    reads = tg_selector_reads(selector);
+    assert_int_equal(reads->n, 2);
+    assert_null(reads->items[1].name); /* the whole of it */
     assert_int_equal(
         tg_selector_compile("device.attributes.exists(d, d == 'x')", arena, &selector, NULL), 0);
     assert_true(tg_selector_reads(selector)->all);
