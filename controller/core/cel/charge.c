@@ -145,6 +145,8 @@ static uint64_t by_name(enum tg_cel_cost rule, const struct tg_cel_value *args,
     case TG_CEL_COST_CONTAINS_CIDR_TEXT:
         return tenth(2 * size) + tenth(size) + 1 + tenth(tg_cel_size(&args[1]));
     case TG_CEL_COST_VALIDATE:
+        if (args[0].tag != TG_CEL_V_FORMAT)
+            return 1;
         return tenth(tg_cel_size(&args[1]) + 1) *
                quarter(tg_cel_named_format_pattern(args[0].format));
     case TG_CEL_COST_AUTHORIZE:

@@ -66,6 +66,10 @@ static int eval_slot(struct tg_cel_run *run, const struct tg_cel_node *node,
 static int eval_ident(struct tg_cel_run *run, const struct tg_cel_node *node,
                       struct tg_cel_value *ret)
 {
+    if (node->place == TG_CEL_TYPE_NAME) { /* a constant */
+        *ret = node->literal;
+        return 0;
+    }
     if (tg_cel_spend(run, node, 1) < 0)
         return -1;
     switch ((int)node->place) {
@@ -76,9 +80,6 @@ static int eval_ident(struct tg_cel_run *run, const struct tg_cel_node *node,
         return 0;
     case TG_CEL_VARIABLE:
         *ret = run->variables[node->slot];
-        return 0;
-    case TG_CEL_TYPE_NAME:
-        *ret = node->literal;
         return 0;
     default:
         return tg_cel_fail_text(run, node, "no such attribute: ", node->name, strlen(node->name));
@@ -146,7 +147,7 @@ static int qualify(struct tg_cel_run *run, const struct tg_cel_node *node,
 }
 
 /* operand.key, operand[key] and the optional forms: an optional operand makes an optional result.
- */
+ * A step that need not find anything and does not costs nothing. */
 static int step_into(struct tg_cel_run *run, const struct tg_cel_node *node, bool optional,
                      const struct tg_cel_value *operand, const struct tg_cel_value *key,
                      struct tg_cel_value *ret)
@@ -154,60 +155,56 @@ static int step_into(struct tg_cel_run *run, const struct tg_cel_node *node, boo
     bool viral = operand->tag == TG_CEL_V_OPTIONAL, present = false;
     struct tg_cel_value value = TG_CEL_NULL_VALUE;
 
-    if (viral && operand->inner == NULL) {
-        *ret = tg_cel_none();
+    if (!viral && !optional)
+        return tg_cel_spend(run, node, 1) < 0
+                   ? -1
+                   : qualify(run, node, operand, key, false, ret, &present);
+    *ret = tg_cel_none();
+    if (viral && operand->inner == NULL)
         return 0;
-    }
-    if (qualify(run, node, viral ? operand->inner : operand, key, optional || viral, &value,
-                &present) < 0)
+    if (qualify(run, node, viral ? operand->inner : operand, key, true, &value, &present) < 0)
         return -1;
-    if (!optional && !viral) {
-        *ret = value;
+    if (!present)
         return 0;
-    }
-    if (!present) {
-        *ret = tg_cel_none();
-        return 0;
-    }
-    if (value.tag == TG_CEL_V_OPTIONAL) {
-        *ret = value;
-        return 0;
-    }
-    return tg_cel_optional(run->scratch, &value, ret) ? 0 : tg_cel_fail_memory(run, node);
+    *ret = value;
+    if (value.tag != TG_CEL_V_OPTIONAL && !tg_cel_optional(run->scratch, &value, ret))
+        return tg_cel_fail_memory(run, node);
+    return tg_cel_spend(run, node, 1);
 }
 
 /* operand.name where the operand is device.attributes["x"] or the like: the whole path in one step,
- * for the price of all of it. *ret_present: it is there. */
+ * for the price of all of it; the last step is free where it is not there and need not be. */
 static int eval_in_domain(struct tg_cel_run *run, const struct tg_cel_node *node, const char *name,
-                          size_t name_n, uint64_t cost, struct tg_cel_value *ret, bool *ret_present)
+                          size_t name_n, bool free_if_absent, struct tg_cel_value *ret,
+                          bool *ret_present)
 {
     const struct tg_cel_node *domain = node->args[0];
     bool capacity = domain->args[0]->name[0] == 'c', no_memory = false;
-    const struct tg_cel_value *found;
+    const struct tg_cel_value *found =
+        tg_cel_device_find(run->scratch, run->device.map->device, capacity,
+                           &domain->args[1]->literal, name, name_n, &no_memory);
 
-    if (tg_cel_spend(run, node, 3 + cost) < 0)
-        return -1;
-    found = tg_cel_device_find(run->scratch, run->device.map->device, capacity,
-                               &domain->args[1]->literal, name, name_n, &no_memory);
     if (no_memory)
         return tg_cel_fail_memory(run, node);
     *ret_present = found != NULL;
     if (found != NULL)
         *ret = *found;
-    return 0;
+    return tg_cel_spend(run, node, found != NULL || !free_if_absent ? 4 : 3);
 }
 
 static int eval_attribute(struct tg_cel_run *run, const struct tg_cel_node *node,
                           struct tg_cel_value *ret)
 {
     bool present = false;
-    int rc = eval_in_domain(run, node, node->name, node->slot, node->test ? 0 : 1, ret, &present);
 
-    if (rc == 0 && node->test)
+    if (eval_in_domain(run, node, node->name, node->slot, false, ret, &present) < 0)
+        return -1;
+    if (node->test) {
+        run->cost--; /* whether a key is there is asked for nothing */
         *ret = tg_cel_bool(present);
-    else if (rc == 0 && !present)
-        rc = tg_cel_fail_text(run, node, "no such key: ", node->name, node->slot);
-    return rc;
+        return 0;
+    }
+    return present ? 0 : tg_cel_fail_text(run, node, "no such key: ", node->name, node->slot);
 }
 
 static int eval_select(struct tg_cel_run *run, const struct tg_cel_node *node,
@@ -221,7 +218,7 @@ static int eval_select(struct tg_cel_run *run, const struct tg_cel_node *node,
     if (node->args[0]->domain)
         return eval_attribute(run, node, ret);
     if (tg_cel_eval(run, node->args[0], &operand) < 0 ||
-        tg_cel_spend(run, node, (node->test ? 0U : 1U) + (node->relative ? 1U : 0U)) < 0)
+        tg_cel_spend(run, node, node->relative ? 1 : 0) < 0)
         return -1;
     if (!node->test)
         return step_into(run, node, false, &operand, &key, ret);
@@ -241,7 +238,7 @@ static int eval_optional_attribute(struct tg_cel_run *run, const struct tg_cel_n
     struct tg_cel_value value = TG_CEL_NULL_VALUE;
     bool present = false;
 
-    if (eval_in_domain(run, node, key->text, key->length, 1, &value, &present) < 0)
+    if (eval_in_domain(run, node, key->text, key->length, true, &value, &present) < 0)
         return -1;
     *ret = tg_cel_none();
     return !present || tg_cel_optional(run->scratch, &value, ret) ? 0
@@ -257,8 +254,9 @@ static int eval_index(struct tg_cel_run *run, const struct tg_cel_node *node,
         return eval_optional_attribute(run, node, ret);
     if (tg_cel_eval(run, node->args[0], &operand) < 0 ||
         tg_cel_eval(run, node->args[1], &key) < 0 ||
-        tg_cel_spend(run, node, 1 + (node->relative ? 1U : 0U)) < 0)
+        tg_cel_spend(run, node, node->relative ? 1 : 0) < 0)
         return -1;
+    run->cost -= node->args[1]->rooted ? 1 : 0; /* as behind a condition */
     return step_into(run, node, node->op != TG_CEL_OP_INDEX, &operand, &key, ret);
 }
 
@@ -299,23 +297,52 @@ static int eval_conditional(struct tg_cel_run *run, const struct tg_cel_node *no
                             struct tg_cel_value *ret)
 {
     struct tg_cel_value condition = TG_CEL_NULL_VALUE;
+    const struct tg_cel_node *branch;
+    int rc;
 
     if (tg_cel_eval(run, node->args[0], &condition) < 0)
         return -1;
     if (condition.tag != TG_CEL_V_BOOL)
         return tg_cel_fail_overload(run, node->args[0]);
-    return tg_cel_eval(run, node->args[condition.boolean ? 1 : 2], ret);
+    branch = node->args[condition.boolean ? 1 : 2];
+    rc = tg_cel_eval(run, branch, ret);
+    run->cost -= branch->rooted ? 1 : 0; /* what a path of its own begins with costs nothing here */
+    return rc;
+}
+
+/* Both operands, the second one after an error of the first, too. *fault: the first error, whose
+ * value counts as null. -1: nothing absorbs it. */
+static int eval_both(struct tg_cel_run *run, const struct tg_cel_node *node, struct tg_cel_value *a,
+                     struct tg_cel_value *b, struct tg_cel_fault *fault)
+{
+    struct tg_cel_value *const values[] = {a, b};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (tg_cel_eval(run, node->args[i], values[i]) == 0)
+            continue;
+        if (run->fault.fatal)
+            return -1;
+        *values[i] = TG_CEL_NULL_VALUE;
+        if (fault->what == NULL)
+            *fault = run->fault;
+    }
+    return 0;
 }
 
 static int eval_equality(struct tg_cel_run *run, const struct tg_cel_node *node,
                          struct tg_cel_value *ret)
 {
     struct tg_cel_value a = TG_CEL_NULL_VALUE, b = TG_CEL_NULL_VALUE;
+    struct tg_cel_fault fault = {.what = NULL};
     enum tg_cel_equality equal;
 
-    if (tg_cel_eval(run, node->args[0], &a) < 0 || tg_cel_eval(run, node->args[1], &b) < 0 ||
+    if (eval_both(run, node, &a, &b, &fault) < 0 ||
         tg_cel_spend(run, node, tg_cel_charge_equality(&a, &b)) < 0)
         return -1;
+    if (fault.what != NULL) {
+        run->fault = fault;
+        return -1;
+    }
     equal = tg_cel_equal(&a, &b);
     if (node->op == TG_CEL_OP_NOT_EQUAL)
         *ret = tg_cel_bool(equal != TG_CEL_EQUAL);
@@ -407,6 +434,30 @@ static int eval_made(struct tg_cel_run *run, const struct tg_cel_node *node,
     return tg_cel_spend(run, node, node->slot);
 }
 
+/* Argument `at` gave an error, and so does the call. It is paid for nevertheless, and of two
+ * arguments the other one is evaluated, as the Go implementation does it; with more it stops there,
+ * and the call is paid for only if that was the last. */
+static int charge_failed(struct tg_cel_run *run, const struct tg_cel_node *node,
+                         struct tg_cel_value *args, size_t at)
+{
+    struct tg_cel_fault fault = run->fault;
+    bool resolved = node->n_overloads == 1;
+
+    args[at] = TG_CEL_NULL_VALUE;
+    if (node->n_args == 2 && at == 0 && tg_cel_eval(run, node->args[1], &args[1]) < 0) {
+        if (run->fault.fatal)
+            return -1;
+        args[1] = TG_CEL_NULL_VALUE;
+    }
+    if ((node->n_args < 3 || at + 1 == node->n_args) &&
+        tg_cel_spend(run, node,
+                     tg_cel_charge(run, node->overloads[0], resolved, args, node->n_args, NULL)) <
+            0)
+        return -1;
+    run->fault = fault;
+    return -1;
+}
+
 static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
                      struct tg_cel_value *ret)
 {
@@ -420,11 +471,15 @@ static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
         return tg_cel_fail_overload(run, node);
     for (size_t i = 0; i < node->n_args; i++) {
         if (tg_cel_eval(run, node->args[i], &args[i]) < 0)
-            return -1;
+            return run->fault.fatal ? -1 : charge_failed(run, node, args, i);
     }
     overload = choose(node, args);
     if (overload == NULL)
-        return tg_cel_spend(run, node, 1) < 0 ? -1 : tg_cel_fail_overload(run, node);
+        return tg_cel_spend(
+                   run, node,
+                   tg_cel_charge(run, node->overloads[0], false, args, node->n_args, NULL)) < 0
+                   ? -1
+                   : tg_cel_fail_overload(run, node);
     /* What makes much out of little is paid before it is made. */
     if (overload->cost == TG_CEL_COST_RANGE && args[0].integer > 0 &&
         (uint64_t)args[0].integer > run->limit)
@@ -437,6 +492,17 @@ static int eval_call(struct tg_cel_run *run, const struct tg_cel_node *node,
                                    rc < 0 ? NULL : ret)) < 0)
         return -1;
     return rc;
+}
+
+/* An element gave an error: the list or map that it was for is paid for nevertheless. */
+static int pay_anyway(struct tg_cel_run *run, const struct tg_cel_node *node, uint64_t cost)
+{
+    struct tg_cel_fault fault = run->fault;
+
+    if (fault.fatal || tg_cel_spend(run, node, cost) < 0)
+        return -1;
+    run->fault = fault;
+    return -1;
 }
 
 static int eval_list(struct tg_cel_run *run, const struct tg_cel_node *node,
@@ -456,7 +522,7 @@ static int eval_list(struct tg_cel_run *run, const struct tg_cel_node *node,
         struct tg_cel_value item = TG_CEL_NULL_VALUE;
 
         if (tg_cel_eval(run, node->args[i], &item) < 0)
-            return -1;
+            return pay_anyway(run, node, LIST_COST);
         if (node->optional != NULL && node->optional[i]) {
             if (item.tag != TG_CEL_V_OPTIONAL)
                 return tg_cel_fail(run, node->args[i],
@@ -489,7 +555,7 @@ static int eval_map(struct tg_cel_run *run, const struct tg_cel_node *node,
 
         if (tg_cel_eval(run, node->args[i], &key) < 0 ||
             tg_cel_eval(run, node->args[i + 1], &value) < 0)
-            return -1;
+            return pay_anyway(run, node, MAP_COST);
         if (node->optional != NULL && node->optional[i]) {
             if (value.tag != TG_CEL_V_OPTIONAL)
                 return tg_cel_fail(run, node->args[i + 1],

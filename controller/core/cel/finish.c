@@ -83,17 +83,44 @@ static void find_exact(struct tg_cel_node *call)
     call->exact = exact;
 }
 
+static bool is_type_name(const struct tg_cel_node *node)
+{
+    return node->kind == TG_CEL_IDENT && node->place == TG_CEL_TYPE_NAME;
+}
+
 static bool is_constant(const struct tg_cel_node *node)
 {
-    return node->kind == TG_CEL_LITERAL || (node->folded && node->kind != TG_CEL_CALL);
+    return node->kind == TG_CEL_LITERAL || (node->folded && node->kind != TG_CEL_CALL) ||
+           is_type_name(node);
+}
+
+static bool is_index(const struct tg_cel_node *node)
+{
+    return node->kind == TG_CEL_CALL && node->op >= TG_CEL_OP_INDEX &&
+           node->op <= TG_CEL_OP_OPTIONAL_SELECT;
+}
+
+static bool is_conditional(const struct tg_cel_node *node)
+{
+    return node->kind == TG_CEL_CALL && node->op == TG_CEL_OP_CONDITIONAL;
 }
 
 /* Selections and indexes cost 1 more when they begin at a computed value. */
 static bool begins_computed(const struct tg_cel_node *operand)
 {
-    return operand->kind != TG_CEL_IDENT && operand->kind != TG_CEL_SELECT &&
-           !(operand->kind == TG_CEL_CALL && operand->op >= TG_CEL_OP_INDEX &&
-             operand->op <= TG_CEL_OP_OPTIONAL_SELECT);
+    return operand->kind != TG_CEL_IDENT && operand->kind != TG_CEL_SELECT && !is_index(operand) &&
+           !is_conditional(operand);
+}
+
+/* Of a path from a variable or a computed value on: true, but where it is selected from what a
+ * condition chooses. */
+static bool is_rooted(const struct tg_cel_node *node)
+{
+    if (node->kind == TG_CEL_SELECT ? node->test : node->kind != TG_CEL_IDENT && !is_index(node))
+        return false;
+    while ((node->kind == TG_CEL_SELECT && !node->test) || is_index(node))
+        node = node->args[0];
+    return !is_conditional(node) && !is_type_name(node);
 }
 
 static int evaluate(struct finisher *f, struct tg_cel_node *node, struct tg_cel_value *ret,
@@ -277,7 +304,7 @@ static int finish(void *context, struct tg_cel_node *node)
         break;
     case TG_CEL_CALL:
         find_exact(node);
-        if (node->op >= TG_CEL_OP_INDEX && node->op <= TG_CEL_OP_OPTIONAL_SELECT)
+        if (is_index(node))
             rc = finish_index(f, node);
         if (rc < 0)
             return rc;
@@ -290,6 +317,7 @@ static int finish(void *context, struct tg_cel_node *node)
     default:
         break;
     }
+    node->rooted = is_rooted(node);
     return rc;
 }
 

@@ -70,6 +70,7 @@ struct tg_cel_node {
     bool costed : 1;    /* cost.c has been here */
     bool validated : 1; /* validate.c has been here */
     bool domain : 1;    /* index: device.attributes["x"] or device.capacity["x"] */
+    bool rooted : 1;    /* a path that costs 1 where it begins */
     bool finished : 1;  /* finish.c has been here */
     uint16_t depth;     /* nesting of operators in the text below, 0 for a leaf */
     uint32_t offset;    /* bytes of the source */

@@ -147,12 +147,62 @@ static void estimated_costs_are_those_of_the_api_server(void **state)
     }
 }
 
+/* What the cost tracker of the Go package counts, errors that are absorbed included. */
+static const struct {
+    const char *expression;
+    uint64_t cost;
+} spent[] = {
+    {"type(1) == int", 1},
+    {"int == int", 1},
+    {"[true][?-1].hasValue()", 2},
+    {"[1][?0].hasValue()", 3},
+    {"{'a': 1}.?b.hasValue()", 2},
+    {"{'a': 1}.?a.hasValue()", 3},
+    {"[true, false].exists_one(b, b)", 6},
+    {"[1, 2].exists(x, x == 1)", 10},
+    {"1 / 0 == 1 || true", 2},
+    {"[1 / 0].size() == 1 || true", 13},
+    {"dyn(1).check('a').allowed() || true", 350001},
+    {"(true ? {?'a': optional.of('')} : {'a': '0'}).a == 'x'", 32},
+    {"'b'.contains(string(1 / 0)) || true", 3},
+    {"'abcdefghijk'.contains('b')", 2},
+    {"cel.bind(x, [1, 2], x[0] == 1)", 3},
+    {"['a', 'b'].map(k, {'a': 1, 'b': 2}[k]).size() == 2", 31},
+    {"{'a': 1 / 0}.size() == 1 || true", 33},
+    {"!(1 / 0 == 1) || true", 3},
+};
+
+static void spent_costs_are_those_of_kubernetes(void **state)
+{
+    static const struct tg_cel_environment env = {.profile = TG_CEL_DRA, .minor = 37};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(spent) / sizeof(spent[0]); i++) {
+        TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
+        const char *text = spent[i].expression;
+        struct tg_cel_device device = {.driver = "d", .driver_n = 1};
+        struct tg_cel_input input = {.device = &device};
+        struct tg_cel_program *program = NULL;
+        struct tg_cel_scratch scratch;
+        bool match = false;
+        uint64_t cost = 0;
+
+        tg_cel_scratch_on(&scratch, arena);
+        assert_int_equal(tg_cel_compile(text, strlen(text), &env, arena, &program, NULL), 0);
+        assert_int_equal(tg_cel_evaluate_bool(program, &input, &scratch, &match, &cost, NULL), 0);
+        if (cost != spent[i].cost)
+            fail_msg("%s cost %lu, not %lu", text, (unsigned long)cost,
+                     (unsigned long)spent[i].cost);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_release_means_what_kubernetes_means_by_it),
         cmocka_unit_test(nothing_absorbs_the_cost_limit),
         cmocka_unit_test(estimated_costs_are_those_of_the_api_server),
+        cmocka_unit_test(spent_costs_are_those_of_kubernetes),
     };
 
     return cmocka_run_group_tests_name("program", tests, NULL, NULL);
