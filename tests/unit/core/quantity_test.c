@@ -64,8 +64,8 @@ static void whether_it_is_an_integer_goes_by_how_it_is_held(void **state)
         "!quantity('9223372036854775807').add(1).isInteger()",
         "quantity('1e30').sub(quantity('1e30')).isInteger()",
         /* Compared to a big decimal it becomes one. */
-        "cel.bind(q, quantity('1'), q.isInteger() && "
-        "q.compareTo(quantity('99999999999999999999')) < 0 && !q.isInteger())",
+        ("cel.bind(q, quantity('1'), q.isInteger() && "
+         "q.compareTo(quantity('99999999999999999999')) < 0 && !q.isInteger())"),
         "[1, 2].all(i, quantity('1').isInteger())",
     };
 
@@ -82,8 +82,8 @@ static void numbers_of_any_size_are_compared_and_added(void **state)
         "quantity('1e100') == quantity('10e99')",
         "quantity('1e30').add(quantity('1n')).compareTo(quantity('1e30')) == 1",
         "quantity('9223372036854775807').add(1) == quantity('9223372036854775808')",
-        "sign(quantity('-" LONG "')) == -1 && sign(quantity('" LONG "').sub(quantity('" LONG
-        "'))) == 0",
+        ("sign(quantity('-" LONG "')) == -1 && sign(quantity('" LONG "').sub(quantity('" LONG
+         "'))) == 0"),
         /* The smallest integer has no opposite, which Go overlooks. */
         "sign(quantity('0').sub(-9223372036854775807 - 1)) == -1",
         "sign(quantity('-1').sub(-9223372036854775807 - 1)) == 1",
