@@ -91,16 +91,17 @@ static enum end evaluate(const struct subject *s, const char *text, struct tg_ce
                          struct tg_error *err)
 {
     struct tg_cel_program *program = NULL;
-    struct tg_cel_device device;
-    struct tg_cel_input input = {.device = &device, .cost_limit = COST_LIMIT};
+    /* Values can be views of it, so that it lives as long as they do. */
+    struct tg_cel_device *device = tg_arena_alloc(s->arena, sizeof(*device));
+    struct tg_cel_input input = {.device = device, .cost_limit = COST_LIMIT};
     struct tg_cel_scratch scratch;
     uint64_t cost = 0;
     int rc = tg_cel_compile(text, strlen(text), &newest, s->arena, &program, err);
 
-    if (rc < 0)
+    if (rc < 0 || device == NULL)
         return NOTHING;
     tg_cel_scratch_on(&scratch, s->arena);
-    rc = tg_cel_device_init(&device, tg_cel_program_reads(program), &scratch, s->driver, &s->device,
+    rc = tg_cel_device_init(device, tg_cel_program_reads(program), &scratch, s->driver, &s->device,
                             TG_CEL_DEVICE_LISTS, err);
     if (rc == 0)
         rc = tg_cel_evaluate(program, &input, &scratch, ret, &cost, err);
