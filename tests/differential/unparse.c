@@ -160,10 +160,11 @@ static void put_field(struct printer *p, const char *name, size_t n)
 
 /* --- macros ---------------------------------------------------------------------------------- */
 
-static void print_list(struct printer *p, struct tg_cel_node *const *args, size_t n)
+/* args[first] to args[n - 1] */
+static void print_list(struct printer *p, struct tg_cel_node *const *args, size_t first, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
+    for (size_t i = first; i < n; i++) {
+        if (i > first)
             tg_buf_append_str(p->out, ", ");
         print(p, args[i], ANY);
     }
@@ -176,7 +177,7 @@ static void put_macro(struct printer *p, const struct tg_cel_fold *fold, const c
     print(p, fold->range, MEMBER);
     tg_buf_printf(p->out, ".%s(%s%s%s, ", name, fold->iter, fold->iter2 == NULL ? "" : ", ",
                   tg_or(fold->iter2, ""));
-    print_list(p, args, n);
+    print_list(p, args, 0, n);
     tg_buf_append_char(p->out, ')');
 }
 
@@ -325,7 +326,7 @@ static void print_call(struct printer *p, const struct tg_cel_node *node, enum s
         if (target > 0)
             print(p, node->args[0], MEMBER);
         tg_buf_printf(p->out, "%s%s(", target > 0 ? "." : "", node->name);
-        print_list(p, node->args + target, node->n_args - target);
+        print_list(p, node->args, target, node->n_args);
         tg_buf_append_char(p->out, ')');
     }
 }
