@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/runtime/base/cleanup.h"
+#include "api/tangram/names.h"
 #include "controller/core/cel/function.h"
 
 #define QUALIFIED_MAX 512
@@ -217,10 +218,11 @@ static int device_field(struct checker *c, const struct tg_cel_node *at, const c
         *ret = &tg_cel_type_bool;
     if (*ret != NULL)
         return 0;
-    return tg_cel_report(c->err, TG_INVALID_ARGUMENT, c->source, at->offset,
-                         "undefined field '%s'; device has driver, attributes, capacity%s", name,
-                         tg_cel_has_multiple_allocations(c->env) ? ", allowMultipleAllocations"
-                                                                 : "");
+    return tg_cel_report(
+        c->err, TG_INVALID_ARGUMENT, c->source, at->offset,
+        "undefined field '%s'; did you mean device.attributes[\"" TG_DRIVER_DEFAULT
+        "\"].%s? device has driver, attributes, capacity%s",
+        name, name, tg_cel_has_multiple_allocations(c->env) ? ", allowMultipleAllocations" : "");
 }
 
 /* The type of operand.field; the operand is checked here. */

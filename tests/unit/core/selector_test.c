@@ -128,6 +128,8 @@ static const struct {
     {"dev.driver == \"\"", INVALID, "a selector knows only 'device'"},
     {"dev", INVALID, "undeclared reference to 'dev'"},
     {"device.nope == 1", INVALID, "device has driver, attributes"},
+    {"device.productName == 'x'", INVALID,
+     "did you mean device.attributes[\"gpu.tangram.dev\"].productName?"},
     {"device.driver.startWith('x')", INVALID, "did you mean 'startsWith'?"},
     {"has(" A "[\"index\"])", INVALID, "selection with a dot"},
     {"a.b{c: 1}", INVALID, "messages"},
