@@ -11,8 +11,11 @@
 void tg_fit_book_init(struct tg_fit_book *book, const struct tg_rules *rules,
                       tg_fit_find_class *find_class, const void *classes, struct tg_arena *arena)
 {
-    *book = (struct tg_fit_book){
-        .rules = *rules, .find_class = find_class, .classes = classes, .arena = arena};
+    *book = (struct tg_fit_book){.rules = *rules,
+                                 .options = {.minor = rules->release},
+                                 .find_class = find_class,
+                                 .classes = classes,
+                                 .arena = arena};
 }
 
 /* Room for one more in a list of the arena: doubles. */
@@ -53,8 +56,7 @@ static int selector_of(struct tg_fit_book *book, const char *expression, size_t 
         return rc;
     row = &book->selectors[book->n_selectors];
     *row = (struct tg_fit_selector){.expression = expression};
-    rc =
-        tg_selector_compile_for(expression, book->rules.release, book->arena, &row->compiled, &why);
+    rc = tg_selector_compile_with(expression, &book->options, book->arena, &row->compiled, &why);
     if (rc == -TG_RESOURCE_EXHAUSTED)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s", why.message);
     if (rc < 0) {

@@ -73,6 +73,7 @@ typedef const struct tg_device_class *tg_fit_find_class(const void *data, const 
 
 struct tg_fit_book {
     struct tg_rules rules;
+    struct tg_selector_options options; /* of the release of the rules, unless it is changed */
     tg_fit_find_class *find_class;
     const void *classes;
     struct tg_arena *arena;

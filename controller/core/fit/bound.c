@@ -9,55 +9,85 @@
 #define LOOKS_A_STEP 64
 /* Names of counters that are summed up; further ones are left out, which only
  * weakens the bound. */
-#define MAX_SUMS 16
+#define MAX_SUMS 24
 
-static size_t sum_of(const struct tg_fit_bound *bound, const char *name)
+/* The length of a counter's name as far as it counts for the sum. */
+static size_t length_for(const char *name, bool stem)
 {
-    const struct tg_view *view = bound->state->table->view;
-    size_t i = 0;
+    size_t n = strlen(name);
 
-    while (i < bound->n_sums && strcmp(view->counters[bound->sums[i].first].name, name) != 0)
-        i++;
-    return i;
+    while (stem && n > 1 && name[n - 1] >= '0' && name[n - 1] <= '9')
+        n--;
+    return n;
 }
 
+static bool is_part_of(const struct tg_fit_bound *bound, const struct tg_fit_sum *sum,
+                       const char *name)
+{
+    const char *first = bound->state->table->view->counters[sum->first].name;
+    size_t n = length_for(name, sum->stem);
+
+    return n == length_for(first, sum->stem) && strncmp(first, name, n) == 0;
+}
+
+static int add_sum(struct tg_fit_bound *bound, size_t counter, bool stem, struct tg_error *err)
+{
+    const struct tg_view *view = bound->state->table->view;
+    const char *name = view->counters[counter].name;
+    struct tg_fit_sum *sum = &bound->sums[bound->n_sums];
+
+    if (stem && length_for(name, true) == strlen(name))
+        return 0;
+    for (size_t i = 0; i < bound->n_sums; i++) {
+        if (bound->sums[i].stem == stem && is_part_of(bound, &bound->sums[i], name))
+            return 0;
+    }
+    if (bound->n_sums == MAX_SUMS)
+        return 0;
+    bound->n_sums++;
+    *sum = (struct tg_fit_sum){.first = counter, .stem = stem};
+    return tg_core_alloc(bound->state->table->arena, view->n_devices, sizeof(*sum->consumes),
+                         &sum->consumes, err);
+}
+
+/* Stems first: they say more. */
 static int init_sums(struct tg_fit_bound *bound, struct tg_error *err)
 {
     const struct tg_view *view = bound->state->table->view;
-    struct tg_arena *arena = bound->state->table->arena;
-    int rc = tg_core_alloc(arena, MAX_SUMS, sizeof(*bound->sums), &bound->sums, err);
+    int rc = tg_core_alloc(bound->state->table->arena, MAX_SUMS, sizeof(*bound->sums), &bound->sums,
+                           err);
 
-    for (size_t i = 0; rc == 0 && i < view->n_counters && bound->n_sums < MAX_SUMS; i++) {
-        if (sum_of(bound, view->counters[i].name) < bound->n_sums)
-            continue;
-        bound->sums[bound->n_sums].first = i;
-        rc = tg_core_alloc(arena, view->n_devices, sizeof(__int128),
-                           &bound->sums[bound->n_sums].consumes, err);
-        bound->n_sums++;
-    }
+    for (size_t i = 0; rc == 0 && i < view->n_counters; i++)
+        rc = add_sum(bound, i, true, err);
+    for (size_t i = 0; rc == 0 && i < view->n_counters; i++)
+        rc = add_sum(bound, i, false, err);
     for (size_t d = 0; rc == 0 && d < view->n_devices; d++) {
         const struct tg_view_device *device = &view->devices[d];
 
         for (size_t i = 0; i < device->n_consumes; i++) {
-            size_t sum = sum_of(bound, view->counters[device->consumes[i].counter].name);
+            const char *name = view->counters[device->consumes[i].counter].name;
 
-            if (sum < bound->n_sums)
-                bound->sums[sum].consumes[d] += device->consumes[i].amount;
+            for (size_t k = 0; k < bound->n_sums; k++)
+                bound->sums[k].consumes[d] +=
+                    is_part_of(bound, &bound->sums[k], name) ? device->consumes[i].amount : 0;
         }
     }
     return rc;
 }
 
 int tg_fit_bound_init(struct tg_fit_bound *bound, const struct tg_fit_state *state,
-                      const struct tg_fit_order *order, const size_t *fixed,
-                      const size_t *first_request, struct tg_error *err)
+                      const struct tg_fit_order *order, const struct tg_fit_turns *turns,
+                      const size_t *fixed, const size_t *first_request, struct tg_error *err)
 {
     struct tg_arena *arena = state->table->arena;
     size_t n = 0, n_values = 0;
     int rc = 0;
 
-    *bound = (struct tg_fit_bound){
-        .state = state, .order = order, .fixed = fixed, .first_request = first_request};
+    *bound = (struct tg_fit_bound){.state = state,
+                                   .order = order,
+                                   .turns = turns,
+                                   .fixed = fixed,
+                                   .first_request = first_request};
     for (size_t i = 0; i < state->n_claims; i++) {
         n += state->claims[i].n_requests;
         for (size_t k = 0; k < state->claims[i].n_constraints; k++) {
@@ -116,18 +146,19 @@ struct outlook {
 static bool look_at_choice(struct tg_fit_bound *bound, const struct tg_fit_place *place,
                            const struct tg_fit_choice *choice, struct outlook *ret)
 {
+    size_t claim = bound->turns->items[place->turn].claim;
     const struct tg_fit_table *table = bound->state->table;
     const struct tg_fit_want *want = &table->book->wants[choice->want];
     size_t need = (want->all ? table->all[choice->want].n : choice->count) - place->found;
     size_t whole = 0, shared = 0, start = want->all ? 0 : place->start;
 
     memset(bound->scratch, 0, bound->order->n);
-    if (want->all && !all_would_get(bound, place->claim, choice, place->found))
+    if (want->all && !all_would_get(bound, claim, choice, place->found))
         return false;
     for (size_t i = start; i < bound->order->n; i++) {
         size_t device = bound->order->devices[i];
 
-        if (!would_get(bound, place->claim, choice, device))
+        if (!would_get(bound, claim, choice, device))
             continue;
         bound->scratch[i] =
             tg_fit_shareable(table->view, device) ? TG_ACCEPTS_SHARE : TG_ACCEPTS_WHOLE;
@@ -169,10 +200,11 @@ static void add_least(struct tg_fit_bound *bound, size_t need, bool first, __int
 
 static bool look_at_request(struct tg_fit_bound *bound, const struct tg_fit_place *place)
 {
+    const struct tg_fit_turn *turn = &bound->turns->items[place->turn];
     const struct tg_fit_request *request =
-        &bound->state->claims[place->claim].requests[place->request];
+        &bound->state->claims[turn->claim].requests[turn->request];
     const struct tg_fit_choice *first = place->choice == NULL ? request->choices : place->choice;
-    size_t fixed = bound->fixed[bound->first_request[place->claim] + place->request];
+    size_t fixed = bound->fixed[bound->first_request[turn->claim] + turn->request];
     size_t n = place->choice == NULL ? request->n_choices : 1, least = SIZE_MAX;
     struct tg_fit_demand *demand = &bound->demands[bound->n_demands];
     __int128 amounts[MAX_SUMS] = {0};
@@ -223,21 +255,22 @@ static size_t mark_values(struct tg_fit_bound *bound, const struct tg_fit_domain
 static bool enough_values(struct tg_fit_bound *bound, const struct tg_fit_place *place,
                           size_t constraint)
 {
-    const struct tg_fit_claim *claim = &bound->state->claims[place->claim];
-    const struct tg_fit_domain *domain = bound->state->tracks[place->claim][constraint].domain;
+    size_t claim = bound->turns->items[place->turn].claim;
+    const struct tg_fit_domain *domain = bound->state->tracks[claim][constraint].domain;
     struct tg_fit_place next = *place;
     size_t need = 0, n = 0;
 
     memset(bound->values, 0, domain->n_values);
-    for (; next.request < claim->n_requests; next.request++) {
-        const struct tg_fit_request *request = &claim->requests[next.request];
+    for (; next.turn < bound->turns->n; next.turn++) {
+        const struct tg_fit_turn *turn = &bound->turns->items[next.turn];
+        const struct tg_fit_request *request =
+            &bound->state->claims[turn->claim].requests[turn->request];
         const struct tg_fit_choice *choice = next.choice == NULL ? request->choices : next.choice;
         struct outlook outlook = {.need = 0};
 
-        /* Alternatives may be covered or not, and differ in number: they are not
-         * looked at. */
-        if ((next.choice != NULL || request->n_choices == 1) && choice->bound[constraint] &&
-            look_at_choice(bound, &next, choice, &outlook)) {
+        /* Alternatives may be covered or not, and differ in number: they are not looked at. */
+        if (turn->claim == claim && (next.choice != NULL || request->n_choices == 1) &&
+            choice->bound[constraint] && look_at_choice(bound, &next, choice, &outlook)) {
             need += outlook.need;
             n += mark_values(bound, domain);
         }
@@ -249,7 +282,8 @@ static bool enough_values(struct tg_fit_bound *bound, const struct tg_fit_place 
 
 static bool distinct_holds(struct tg_fit_bound *bound, const struct tg_fit_place *place)
 {
-    const struct tg_fit_claim *claim = &bound->state->claims[place->claim];
+    const struct tg_fit_claim *claim =
+        &bound->state->claims[bound->turns->items[place->turn].claim];
 
     for (size_t i = 0; i < claim->n_constraints; i++) {
         if (claim->constraints[i].distinct && !enough_values(bound, place, i))
@@ -266,10 +300,11 @@ static bool counters_hold(struct tg_fit_bound *bound)
     for (size_t s = 0; s < bound->n_sums; s++)
         bound->sums[s].left = 0;
     for (size_t i = 0; i < view->n_counters; i++) {
-        size_t s = sum_of(bound, view->counters[i].name);
-
-        if (s < bound->n_sums && state->left[i] > 0)
-            bound->sums[s].left += state->left[i];
+        for (size_t s = 0; s < bound->n_sums; s++)
+            bound->sums[s].left +=
+                state->left[i] > 0 && is_part_of(bound, &bound->sums[s], view->counters[i].name)
+                    ? state->left[i]
+                    : 0;
     }
     for (size_t s = 0; s < bound->n_sums; s++) {
         if (bound->sums[s].least > bound->sums[s].left)
@@ -286,15 +321,9 @@ static bool gather(struct tg_fit_bound *bound, const struct tg_fit_place *place)
     bound->n_demands = 0;
     for (size_t s = 0; s < bound->n_sums; s++)
         bound->sums[s].least = 0;
-    while (next.claim < bound->state->n_claims) {
-        if (next.request < bound->state->claims[next.claim].n_requests) {
-            if (!look_at_request(bound, &next))
-                return false;
-            next.request++;
-        } else {
-            next.claim++;
-            next.request = 0;
-        }
+    for (; next.turn < bound->turns->n; next.turn++) {
+        if (!look_at_request(bound, &next))
+            return false;
         next.choice = NULL;
         next.found = next.start = 0;
     }

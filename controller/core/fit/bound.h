@@ -12,11 +12,20 @@
 
 #include "controller/core/fit/order.h"
 
-/* Where the search stands: `found` devices of the choice have been taken, the
- * others come from order->devices[start ...). Later requests and claims are
- * untouched. choice NULL: the request itself is untouched, too. */
-struct tg_fit_place {
+/* One request, and where it stands in the order in which requests are served: the hardest first. */
+struct tg_fit_turn {
     size_t claim, request;
+};
+struct tg_fit_turns {
+    struct tg_fit_turn *items;
+    size_t n;
+};
+
+/* Where the search stands: at the request whose turn it is; `found` devices of the choice have been
+ * taken, the others come from order->devices[start ...). Later turns are untouched. choice NULL:
+ * the request itself is untouched, too. */
+struct tg_fit_place {
+    size_t turn;
     const struct tg_fit_choice *choice;
     size_t found, start;
 };
@@ -28,9 +37,11 @@ struct tg_fit_demand {
     unsigned char *accepts; /* one a place of the order */
 };
 
-/* Counters of one name: what each device consumes of them all. */
+/* Counters of one name, or of names that differ in a number at their end only: what each device
+ * consumes of them all. */
 struct tg_fit_sum {
     size_t first;       /* counter of the view */
+    bool stem;          /* numbers at the end of names play no part */
     __int128 *consumes; /* one a device of the view */
     __int128 left, least;
 };
@@ -40,6 +51,7 @@ struct tg_fit_sum {
 struct tg_fit_bound {
     const struct tg_fit_state *state;
     const struct tg_fit_order *order;
+    const struct tg_fit_turns *turns;
     const size_t *fixed; /* one a request: the only alternative, TG_ANY_CHOICE: all of them */
     const size_t *first_request; /* one a claim: its first in `fixed` */
     size_t max_demands;
@@ -57,8 +69,8 @@ struct tg_fit_bound {
 };
 
 int tg_fit_bound_init(struct tg_fit_bound *bound, const struct tg_fit_state *state,
-                      const struct tg_fit_order *order, const size_t *fixed,
-                      const size_t *first_request, struct tg_error *err);
+                      const struct tg_fit_order *order, const struct tg_fit_turns *turns,
+                      const size_t *fixed, const size_t *first_request, struct tg_error *err);
 /* exact: by matching, which costs more. */
 bool tg_fit_bound_holds(struct tg_fit_bound *bound, const struct tg_fit_place *place, bool exact);
 

@@ -25,10 +25,11 @@ static bool any_admin(const struct tg_fit_state *state)
 }
 
 void tg_fit_memo_init(struct tg_fit_memo *memo, const struct tg_fit_state *state,
-                      const struct tg_fit_order *order)
+                      const struct tg_fit_order *order, const struct tg_fit_turns *turns)
 {
     *memo = (struct tg_fit_memo){.state = state,
                                  .order = order,
+                                 .turns = turns,
                                  .key = {.arena = state->table->arena},
                                  .record = {.arena = state->table->arena},
                                  .off = any_admin(state)};
@@ -113,18 +114,15 @@ static int put_parts(struct tg_fit_memo *memo, bool itself)
     return 0;
 }
 
-/* Only of the claim that is being worked on: later ones have seen nothing,
- * earlier ones are done.
- */
+/* What the constraints of a claim have seen. */
 static void put_tracks(struct tg_fit_bytes *key, const struct tg_fit_state *state, size_t claim)
 {
     for (size_t i = 0; i < state->claims[claim].n_constraints; i++) {
         const struct tg_fit_track *track = &state->tracks[claim][i];
-        /* What all have in common says everything of a match; of distinct all of
-         * them count. */
+        /* What all have in common says everything of a match; of distinct all of them count. */
         size_t from = track->distinct || track->n_levels == 0 ? 0 : track->n_levels - 1;
 
-        tg_fit_bytes_number(key, track->n_levels == 0);
+        tg_fit_bytes_number(key, track->distinct ? track->n_levels : track->n_levels == 0);
         for (size_t k = from; k < track->n_levels; k++) {
             tg_fit_bytes_number(key, track->levels[k].n);
             tg_fit_bytes_put(key, track->levels[k].ids,
@@ -135,20 +133,22 @@ static void put_tracks(struct tg_fit_bytes *key, const struct tg_fit_state *stat
 
 static int put_key(struct tg_fit_memo *memo, const struct tg_fit_place *place)
 {
+    const struct tg_fit_turn *turn = &memo->turns->items[place->turn];
     const struct tg_fit_request *request =
-        &memo->state->claims[place->claim].requests[place->request];
+        &memo->state->claims[turn->claim].requests[turn->request];
     size_t choice =
         place->choice == NULL ? request->n_choices : (size_t)(place->choice - request->choices);
     int rc = 0;
 
     memo->key.n = 0;
-    tg_fit_bytes_number(&memo->key, place->claim);
-    tg_fit_bytes_number(&memo->key, place->request);
+    tg_fit_bytes_number(&memo->key, place->turn);
     tg_fit_bytes_number(&memo->key, choice);
     tg_fit_bytes_number(&memo->key, place->found);
     tg_fit_bytes_number(&memo->key, place->start);
-    tg_fit_bytes_number(&memo->key, memo->state->per_claim[place->claim]);
-    put_tracks(&memo->key, memo->state, place->claim);
+    for (size_t i = 0; i < memo->state->n_claims; i++) {
+        tg_fit_bytes_number(&memo->key, memo->state->per_claim[i]);
+        put_tracks(&memo->key, memo->state, i);
+    }
     rc = put_parts(memo, place->start > 0);
     return rc < 0 ? rc : memo->key.rc;
 }

@@ -13,6 +13,7 @@
 struct tg_fit_memo {
     const struct tg_fit_state *state;
     const struct tg_fit_order *order;
+    const struct tg_fit_turns *turns;
     struct tg_fit_blobs failed;
     struct tg_fit_blobs records; /* of parts: what has been taken from them */
     size_t *numbers;             /* of the records of a state, n_numbers */
@@ -25,7 +26,7 @@ struct tg_fit_memo {
 };
 
 void tg_fit_memo_init(struct tg_fit_memo *memo, const struct tg_fit_state *state,
-                      const struct tg_fit_order *order);
+                      const struct tg_fit_order *order, const struct tg_fit_turns *turns);
 /* For another search with the same state and order. */
 void tg_fit_memo_clear(struct tg_fit_memo *memo);
 int tg_fit_memo_knows(struct tg_fit_memo *memo, const struct tg_fit_place *place, bool *ret,

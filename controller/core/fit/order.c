@@ -246,7 +246,7 @@ static size_t harm_of(const struct sorter *s, size_t device)
 
 static int weigh_orbits(struct sorter *s, size_t n)
 {
-    int rc = tg_core_alloc(s->arena, n, sizeof(*s->harm), &s->harm, s->err);
+    int rc = tg_core_alloc(s->arena, n, sizeof(*s->order->harm), &s->order->harm, s->err);
 
     if (rc == 0)
         rc = tg_core_alloc(s->arena, n, sizeof(*s->first), &s->first, s->err);
@@ -258,7 +258,7 @@ static int weigh_orbits(struct sorter *s, size_t n)
         if (!s->wanted[d] || s->first[orbit] != TG_NO_DEVICE)
             continue;
         s->first[orbit] = d;
-        s->harm[orbit] = harm_of(s, d);
+        s->order->harm[orbit] = harm_of(s, d);
     }
     return rc;
 }
@@ -273,7 +273,7 @@ static int compare_devices(const void *a, const void *b, const void *context)
     const struct sorter *s = context;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     size_t o = s->order->orbit[x], p = s->order->orbit[y];
-    int order = compare_numbers(s->harm[o], s->harm[p]);
+    int order = compare_numbers(s->order->harm[o], s->order->harm[p]);
 
     if (order == 0)
         order = compare_numbers(s->first[o], s->first[p]);

@@ -17,6 +17,7 @@ struct tg_fit_order {
     size_t *devices; /* of the view, in the order in which they are tried; n */
     size_t n;
     size_t *orbit, *part; /* one a device of the view */
+    size_t *harm;         /* one an orbit: devices of its part that it keeps from being taken */
     /* One a part: */
     size_t *taken; /* takes in it, kept by the search */
     size_t *class; /* alike parts have one */

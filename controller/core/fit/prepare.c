@@ -8,22 +8,27 @@ size_t tg_fit_choice_need(const struct tg_fit_table *table, const struct tg_fit_
     return table->book->wants[choice->want].all ? table->all[choice->want].n : choice->count;
 }
 
+size_t tg_fit_least_of_request(const struct tg_fit_table *table,
+                               const struct tg_fit_request *request)
+{
+    size_t least = TG_RESULTS_MAX + 1;
+
+    for (size_t k = 0; k < request->n_choices; k++) {
+        size_t need = tg_fit_choice_need(table, &request->choices[k]);
+
+        if (need < least)
+            least = need;
+    }
+    return least;
+}
+
 size_t tg_fit_least_results(const struct tg_fit_table *table, const struct tg_fit_claim *claim,
                             size_t from)
 {
     size_t sum = 0;
 
-    for (size_t r = from; r < claim->n_requests; r++) {
-        size_t least = TG_RESULTS_MAX + 1;
-
-        for (size_t k = 0; k < claim->requests[r].n_choices; k++) {
-            size_t need = tg_fit_choice_need(table, &claim->requests[r].choices[k]);
-
-            if (need < least)
-                least = need;
-        }
-        sum += least;
-    }
+    for (size_t r = from; r < claim->n_requests; r++)
+        sum += tg_fit_least_of_request(table, &claim->requests[r]);
     return sum;
 }
 

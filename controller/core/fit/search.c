@@ -35,6 +35,7 @@ struct search {
     struct tg_fit_table table;
     struct tg_fit_state state;
     struct tg_fit_order order;
+    struct tg_fit_turns turns;
     struct tg_fit_bound bound;
     struct tg_fit_memo memo;
     enum mode mode;
@@ -58,7 +59,14 @@ struct search {
 static const struct tg_fit_request *request_at(const struct search *s,
                                                const struct tg_fit_place *place)
 {
-    return &s->state.claims[place->claim].requests[place->request];
+    const struct tg_fit_turn *turn = &s->turns.items[place->turn];
+
+    return &s->state.claims[turn->claim].requests[turn->request];
+}
+
+static size_t claim_at(const struct search *s, const struct tg_fit_place *place)
+{
+    return s->turns.items[place->turn].claim;
 }
 
 static bool is_all(const struct search *s, const struct tg_fit_choice *choice)
@@ -66,18 +74,18 @@ static bool is_all(const struct search *s, const struct tg_fit_choice *choice)
     return s->table.book->wants[choice->want].all;
 }
 
-/* The request after this one; false: there is none. */
-static bool next_request(const struct search *s, struct tg_fit_place *place)
+/* Results that the claim must have by its later turns. */
+static size_t least_to_come(const struct search *s, size_t turn)
 {
-    place->request++;
-    place->choice = NULL;
-    place->found = place->start = 0;
-    while (place->claim < s->state.n_claims &&
-           place->request >= s->state.claims[place->claim].n_requests) {
-        place->claim++;
-        place->request = 0;
+    const struct tg_fit_turn *own = &s->turns.items[turn];
+    const struct tg_fit_claim *claim = &s->state.claims[own->claim];
+    size_t sum = 0;
+
+    for (size_t i = turn + 1; i < s->turns.n; i++) {
+        if (s->turns.items[i].claim == own->claim)
+            sum += tg_fit_least_of_request(&s->table, &claim->requests[s->turns.items[i].request]);
     }
-    return place->claim < s->state.n_claims;
+    return sum;
 }
 
 static void push(struct search *s, const struct tg_fit_place *place)
@@ -124,10 +132,9 @@ static bool promising(struct search *s, const struct tg_fit_place *place)
 static enum status choose(struct search *s, struct frame *frame)
 {
     const struct tg_fit_request *request = request_at(s, &frame->place);
-    size_t claim = frame->place.claim;
-    size_t fixed = s->fixed[s->first_request[claim] + frame->place.request];
-    size_t rest =
-        tg_fit_least_results(&s->table, &s->state.claims[claim], frame->place.request + 1);
+    size_t claim = claim_at(s, &frame->place);
+    size_t fixed = s->fixed[s->first_request[claim] + s->turns.items[frame->place.turn].request];
+    size_t rest = least_to_come(s, frame->place.turn);
 
     while (frame->next < request->n_choices) {
         const struct tg_fit_choice *choice = &request->choices[frame->next++];
@@ -218,8 +225,11 @@ static enum status go_on(struct search *s, struct frame *frame, size_t at)
         s->order.taken[s->order.part[device]]++;
     place.found++;
     place.start = at + (again ? 0 : 1);
-    if (place.found == tg_fit_choice_need(&s->table, place.choice) && !next_request(s, &place))
-        return FOUND;
+    if (place.found == tg_fit_choice_need(&s->table, place.choice)) {
+        place = (struct tg_fit_place){.turn = place.turn + 1};
+        if (place.turn == s->turns.n)
+            return FOUND;
+    }
     if (promising(s, &place)) {
         push(s, &place);
         return GOING;
@@ -239,10 +249,10 @@ static enum status pick_of_all(struct search *s, struct frame *frame)
         return pop(s);
     s->steps++;
     frame->failed = device;
-    if (tg_fit_state_given(&s->state, place->claim, place->choice, device) ||
+    if (tg_fit_state_given(&s->state, claim_at(s, place), place->choice, device) ||
         tg_fit_table_cell(&s->table, place->choice->want, device) != TG_CELL_YES)
         return GOING;
-    switch (tg_fit_state_take(&s->state, place->claim, place->choice, device)) {
+    switch (tg_fit_state_take(&s->state, claim_at(s, place), place->choice, device)) {
     case TG_TAKE_DONE:
         frame->device = device;
         return go_on(s, frame, 0);
@@ -284,7 +294,7 @@ static enum status pick(struct search *s, struct frame *frame)
         enum tg_fit_cell cell;
 
         s->steps++;
-        if (tg_fit_state_given(&s->state, place->claim, place->choice, device) ||
+        if (tg_fit_state_given(&s->state, claim_at(s, place), place->choice, device) ||
             is_hopeless(s, frame, device))
             continue;
         cell = tg_fit_table_cell(&s->table, place->choice->want, device);
@@ -294,7 +304,8 @@ static enum status pick(struct search *s, struct frame *frame)
         }
         if (cell != TG_CELL_YES)
             continue;
-        if (tg_fit_state_take(&s->state, place->claim, place->choice, device) == TG_TAKE_DONE) {
+        if (tg_fit_state_take(&s->state, claim_at(s, place), place->choice, device) ==
+            TG_TAKE_DONE) {
             frame->device = device;
             return go_on(s, frame, at);
         }
@@ -325,7 +336,7 @@ static enum status advance(struct search *s)
 /* One run from the start, in the mode that is set. */
 static enum status run(struct search *s)
 {
-    struct tg_fit_place place = {.claim = 0};
+    const struct tg_fit_place place = {.turn = 0};
     enum status status = GOING;
 
     s->n_frames = 0;
@@ -335,8 +346,7 @@ static enum status run(struct search *s)
         s->order.taken[s->order.part[s->order.devices[i]]] = 0;
     while (s->state.n_takes > 0)
         tg_fit_state_undo(&s->state);
-    place.request = SIZE_MAX; /* one before the first */
-    if (!next_request(s, &place))
+    if (s->turns.n == 0)
         return FOUND;
     if (s->mode == CLEVER && !tg_fit_bound_holds(&s->bound, &place, true))
         return FAILED;
@@ -382,6 +392,56 @@ static int begin_first_fit(struct search *s)
     return rc;
 }
 
+static bool any_admin(const struct search *s)
+{
+    for (size_t i = 0; i < s->table.book->n_wants; i++) {
+        if (s->table.book->wants[i].admin)
+            return true;
+    }
+    return false;
+}
+
+/* How much the request is in the way of others: what the least harmful device hinders that it may
+ * have. */
+static size_t hardness(struct search *s, const struct tg_fit_turn *turn)
+{
+    const struct tg_fit_request *request = &s->state.claims[turn->claim].requests[turn->request];
+    size_t least = SIZE_MAX;
+
+    for (size_t k = 0; k < request->n_choices; k++) {
+        for (size_t i = 0; i < s->order.n; i++) {
+            size_t device = s->order.devices[i], harm = s->order.harm[s->order.orbit[device]];
+
+            if (harm < least &&
+                tg_fit_table_cell(&s->table, request->choices[k].want, device) == TG_CELL_YES)
+                least = harm;
+        }
+    }
+    return least == SIZE_MAX ? 0 : least;
+}
+
+/* The hardest first, as long as order makes no difference: admin access sees who came before. */
+static int sort_turns(struct search *s)
+{
+    size_t *hard;
+    int rc = tg_core_alloc(s->table.arena, s->turns.n, sizeof(*hard), &hard, s->err);
+
+    if (rc < 0 || any_admin(s))
+        return rc;
+    for (size_t i = 0; i < s->turns.n; i++) {
+        struct tg_fit_turn turn = s->turns.items[i];
+        size_t own = hardness(s, &turn), k = i;
+
+        for (; k > 0 && hard[k - 1] < own; k--) {
+            hard[k] = hard[k - 1];
+            s->turns.items[k] = s->turns.items[k - 1];
+        }
+        hard[k] = own;
+        s->turns.items[k] = turn;
+    }
+    return 0;
+}
+
 static int begin_exhaustive(struct search *s)
 {
     int rc = 0;
@@ -390,9 +450,12 @@ static int begin_exhaustive(struct search *s)
     while (s->state.n_takes > 0)
         tg_fit_state_undo(&s->state);
     rc = tg_fit_order_init(&s->order, &s->state, s->mode == AS_GIVEN, s->err);
+    if (rc == 0 && s->mode == CLEVER)
+        rc = sort_turns(s);
     if (rc == 0)
-        rc = tg_fit_bound_init(&s->bound, &s->state, &s->order, s->fixed, s->first_request, s->err);
-    tg_fit_memo_init(&s->memo, &s->state, &s->order);
+        rc = tg_fit_bound_init(&s->bound, &s->state, &s->order, &s->turns, s->fixed,
+                               s->first_request, s->err);
+    tg_fit_memo_init(&s->memo, &s->state, &s->order, &s->turns);
     s->exhaustive = rc == 0;
     return rc;
 }
@@ -406,19 +469,50 @@ static bool has_invalid_pool(const struct tg_view *view)
     return false;
 }
 
-/* Takes of one request by the order of the view: they are few. */
-static void sort_takes(struct tg_fit_take *takes, size_t n)
+static size_t request_of(const struct search *s, const struct tg_fit_take *take)
 {
-    for (size_t i = 1; i < n; i++) {
-        struct tg_fit_take take = takes[i];
-        size_t k = i;
+    const struct tg_fit_claim *claim = &s->state.claims[take->claim];
+    size_t r = 0;
 
-        for (; k > 0 && takes[k - 1].claim == take.claim && takes[k - 1].choice == take.choice &&
-               takes[k - 1].device > take.device;
-             k--)
-            takes[k] = takes[k - 1];
-        takes[k] = take;
-    }
+    while (take->choice < claim->requests[r].choices ||
+           take->choice >= claim->requests[r].choices + claim->requests[r].n_choices)
+        r++;
+    return r;
+}
+
+static int compare_takes(const void *a, const void *b, const void *context)
+{
+    const struct tg_fit_take *x = a, *y = b;
+    size_t p, q;
+
+    if (x->claim != y->claim)
+        return x->claim < y->claim ? -1 : 1;
+    p = request_of(context, x);
+    q = request_of(context, y);
+    if (p != q)
+        return p < q ? -1 : 1;
+    return x->device < y->device ? -1 : x->device > y->device;
+}
+
+/* By claim, request, and place in the view. */
+static int sort_takes(struct search *s)
+{
+    const struct tg_fit_take **sorted;
+    struct tg_fit_take *copy;
+    int rc = tg_core_alloc(s->table.arena, s->n_best, sizeof(*sorted), &sorted, s->err);
+
+    if (rc == 0)
+        rc = tg_core_alloc(s->table.arena, s->n_best, sizeof(*copy), &copy, s->err);
+    for (size_t i = 0; rc == 0 && i < s->n_best; i++)
+        sorted[i] = &s->best[i];
+    if (rc == 0)
+        rc = tg_core_sort((const void **)sorted, s->n_best, compare_takes, s, s->table.arena,
+                          s->err);
+    for (size_t i = 0; rc == 0 && i < s->n_best; i++)
+        copy[i] = *sorted[i];
+    if (rc == 0)
+        s->best = copy;
+    return rc;
 }
 
 /* The alternative that the solution has for each request, and its devices. */
@@ -426,17 +520,11 @@ static void keep_solution(struct search *s)
 {
     for (size_t i = 0; i < s->state.n_takes; i++) {
         const struct tg_fit_take *take = &s->state.takes[i];
-        const struct tg_fit_claim *claim = &s->state.claims[take->claim];
+        size_t request = request_of(s, take);
 
         s->best[i] = *take;
-        for (size_t r = 0; r < claim->n_requests; r++) {
-            const struct tg_fit_request *request = &claim->requests[r];
-
-            if (take->choice >= request->choices &&
-                take->choice < request->choices + request->n_choices)
-                s->ranks[s->first_request[take->claim] + r] =
-                    (size_t)(take->choice - request->choices);
-        }
+        s->ranks[s->first_request[take->claim] + request] =
+            (size_t)(take->choice - s->state.claims[take->claim].requests[request].choices);
     }
     s->n_best = s->state.n_takes;
 }
@@ -482,7 +570,6 @@ static void conclude(struct search *s, enum status status)
 
     answer->steps = s->steps;
     if (status == FOUND) {
-        sort_takes(s->best, s->n_best);
         answer->outcome = TG_FIT_ALLOCATED;
         answer->takes = s->best;
         answer->n_takes = s->n_best;
@@ -505,6 +592,12 @@ static int make_room(struct search *s, const struct tg_fit_claim *claims, size_t
         s->n_requests += claims[i].n_requests;
     }
     if (rc == 0)
+        rc = tg_core_alloc(arena, s->n_requests, sizeof(*s->turns.items), &s->turns.items, s->err);
+    for (size_t i = 0; rc == 0 && i < n_claims; i++) {
+        for (size_t r = 0; r < claims[i].n_requests; r++)
+            s->turns.items[s->turns.n++] = (struct tg_fit_turn){.claim = i, .request = r};
+    }
+    if (rc == 0)
         rc = tg_core_alloc(arena, s->n_requests, sizeof(size_t), &s->fixed, s->err);
     if (rc == 0)
         rc = tg_core_alloc(arena, s->n_requests, sizeof(size_t), &s->ranks, s->err);
@@ -518,13 +611,34 @@ static int make_room(struct search *s, const struct tg_fit_claim *claims, size_t
     return rc < 0 ? rc : tg_fit_state_init(&s->state, &s->table, claims, n_claims, s->err);
 }
 
+/* First fit, then everything, then better alternatives. */
+static int solve(struct search *s)
+{
+    int rc = begin_first_fit(s);
+    enum status status = rc < 0 ? BROKEN : run(s);
+
+    if (status == FAILED) {
+        rc = begin_exhaustive(s);
+        status = rc < 0 ? BROKEN : run(s);
+    }
+    if (status == FOUND) {
+        keep_solution(s);
+        rc = improve(s);
+        if (rc == 0)
+            rc = sort_takes(s);
+    }
+    rc = rc < 0 ? rc : s->rc;
+    if (rc == 0)
+        conclude(s, status);
+    return rc;
+}
+
 int tg_fit_search(const struct tg_fit_book *book, const struct tg_view *view,
                   const struct tg_fit_claim *claims, size_t n_claims, size_t max_steps,
                   struct tg_arena *arena, struct tg_fit_answer *ret, struct tg_error *err)
 {
     struct search s = {
         .answer = ret, .err = err, .max_steps = max_steps == 0 ? TG_FIT_DEFAULT_STEPS : max_steps};
-    enum status status = FAILED;
     int rc = tg_fit_table_init(&s.table, book, view, arena, err);
 
     *ret = (struct tg_fit_answer){.outcome = TG_FIT_UNALLOCATABLE};
@@ -535,22 +649,5 @@ int tg_fit_search(const struct tg_fit_book *book, const struct tg_view *view,
         return rc;
     }
     rc = make_room(&s, claims, n_claims);
-    if (rc == 0)
-        rc = begin_first_fit(&s);
-    if (rc < 0)
-        return rc;
-    status = run(&s);
-    if (status == FAILED) {
-        rc = begin_exhaustive(&s);
-        if (rc < 0)
-            return rc;
-        status = run(&s);
-    }
-    if (status == FOUND) {
-        keep_solution(&s);
-        rc = improve(&s);
-    }
-    if (rc == 0 && s.rc == 0)
-        conclude(&s, status);
-    return rc < 0 ? rc : s.rc;
+    return rc < 0 ? rc : solve(&s);
 }

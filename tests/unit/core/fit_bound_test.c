@@ -8,13 +8,17 @@ static bool holds(struct trial *t, bool exact)
     static const size_t fixed[] = {TG_ANY_CHOICE, TG_ANY_CHOICE, TG_ANY_CHOICE, TG_ANY_CHOICE,
                                    TG_ANY_CHOICE, TG_ANY_CHOICE, TG_ANY_CHOICE, TG_ANY_CHOICE};
     static const size_t first[] = {0};
-    const struct tg_fit_place place = {.claim = 0};
+    const struct tg_fit_place place = {.turn = 0};
+    struct tg_fit_turn items[8];
+    struct tg_fit_turns turns = {.items = items};
     struct tg_fit_bound bound;
     struct tg_fit_order order;
 
+    for (size_t r = 0; r < t->claims[0].n_requests; r++)
+        items[turns.n++] = (struct tg_fit_turn){.claim = 0, .request = r};
     trial_state(t);
     assert_int_equal(tg_fit_order_init(&order, &t->state, false, NULL), 0);
-    assert_int_equal(tg_fit_bound_init(&bound, &t->state, &order, fixed, first, NULL), 0);
+    assert_int_equal(tg_fit_bound_init(&bound, &t->state, &order, &turns, fixed, first, NULL), 0);
     return tg_fit_bound_holds(&bound, &place, exact);
 }
 
@@ -87,6 +91,28 @@ static void counters_of_one_name_are_summed_up(void **state)
            false, false);
 }
 
+static void add_slices_of_memory(struct trial *t)
+{
+    add_part(
+        t, "a", 2, "\"nodeName\":\"n\",",
+        "{\"name\":\"a\",\"consumesCounters\":[{\"counterSet\":\"s\",\"counters\":{\"m0\":{"
+        "\"value\":\"1\"},\"m1\":{\"value\":\"1\"}}}]},{\"name\":\"b\",\"consumesCounters\":[{"
+        "\"counterSet\":\"s\",\"counters\":{\"m1\":{\"value\":\"1\"},\"m2\":{\"value\":\"1\"}}}]}");
+    add_part(
+        t, "b", 2,
+        "\"nodeName\":\"n\",\"sharedCounters\":[{\"name\":\"s\",\"counters\":{\"m0\":{\"value\":"
+        "\"1\"},\"m1\":{\"value\":\"1\"},\"m2\":{\"value\":\"1\"}}}],",
+        "");
+}
+
+/* Of each numbered slice there is enough for two, of all of them together there is not. */
+static void numbered_counters_are_summed_up_as_one_thing(void **state)
+{
+    (void)state;
+    expect(add_slices_of_memory, "\"requests\":[" REQUEST("r", "1", "") "]", true, true);
+    expect(add_slices_of_memory, "\"requests\":[" REQUEST("r", "2", "") "]", false, false);
+}
+
 static void devices_that_must_differ_need_as_many_values(void **state)
 {
     (void)state;
@@ -109,6 +135,7 @@ int main(void)
         cmocka_unit_test(only_matching_sees_that_three_want_the_same_two),
         cmocka_unit_test(a_request_may_do_with_one_of_its_alternatives),
         cmocka_unit_test(counters_of_one_name_are_summed_up),
+        cmocka_unit_test(numbered_counters_are_summed_up_as_one_thing),
         cmocka_unit_test(devices_that_must_differ_need_as_many_values),
     };
 

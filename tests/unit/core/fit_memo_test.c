@@ -5,6 +5,8 @@
 struct notes {
     struct trial t;
     struct tg_fit_order order;
+    struct tg_fit_turn items[2];
+    struct tg_fit_turns turns;
     struct tg_fit_memo memo;
 };
 
@@ -20,7 +22,10 @@ static void open_notes(struct notes *n, const char *more)
     trial_claim(&n->t, devices);
     trial_state(&n->t);
     assert_int_equal(tg_fit_order_init(&n->order, &n->t.state, false, NULL), 0);
-    tg_fit_memo_init(&n->memo, &n->t.state, &n->order);
+    n->items[0] = (struct tg_fit_turn){.claim = 0, .request = 0};
+    n->items[1] = (struct tg_fit_turn){.claim = 0, .request = 1};
+    n->turns = (struct tg_fit_turns){.items = n->items, .n = 2};
+    tg_fit_memo_init(&n->memo, &n->t.state, &n->order, &n->turns);
 }
 
 static void take(struct notes *n, const char *device)
@@ -40,7 +45,7 @@ static bool knows(struct notes *n, const struct tg_fit_place *place)
 
 static void states_that_differ_in_alike_cards_are_one_before_a_request(void **state)
 {
-    const struct tg_fit_place place = {.claim = 0, .request = 1};
+    const struct tg_fit_place place = {.turn = 1};
     struct notes n;
 
     (void)state;
@@ -85,7 +90,7 @@ static void within_a_request_it_matters_which_card_it_was(void **state)
 
 static void with_admin_access_nothing_is_remembered(void **state)
 {
-    const struct tg_fit_place place = {.claim = 0, .request = 1};
+    const struct tg_fit_place place = {.turn = 1};
     struct notes n;
 
     (void)state;

@@ -100,6 +100,23 @@ static void alike_cards_are_tried_once(void **state)
     trial_done(&t);
 }
 
+/* In the order of requests the small ones would be spread over cards first. */
+static void what_is_in_the_way_of_most_is_placed_first(void **state)
+{
+    struct trial t;
+
+    (void)state;
+    trial_init(&t);
+    add_cards(&t, 6);
+    trial_open(&t);
+    trial_claim(&t, "\"requests\":[" REQUEST("h", "6", SELECT(IS("part", "'half'"))) "," REQUEST(
+                        "w", "3", SELECT(IS("part", "'whole'"))) "]");
+    expect(&t, TG_FIT_ALLOCATED, 500);
+    assert_string_equal(t.answer.takes[0].choice->name, "h");
+    assert_string_equal(t.answer.takes[8].choice->name, "w");
+    trial_done(&t);
+}
+
 static void without_steps_it_says_that_it_gave_up(void **state)
 {
     struct trial t;
@@ -332,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_choice_that_leaves_too_little_is_taken_back),
         cmocka_unit_test(earlier_alternatives_are_kept_when_another_device_helps),
         cmocka_unit_test(alike_cards_are_tried_once),
+        cmocka_unit_test(what_is_in_the_way_of_most_is_placed_first),
         cmocka_unit_test(without_steps_it_says_that_it_gave_up),
         cmocka_unit_test(a_failing_selector_counts_when_it_is_met),
         cmocka_unit_test(all_that_a_constraint_forbids_is_an_error),
