@@ -15,18 +15,9 @@
 
 #define STATUS_MAX (1024 * 1024)
 
-static const struct tg_device_request *request_of(const struct tg_device_claim *devices,
-                                                  const char *name)
-{
-    for (size_t i = 0; i < devices->requests.n; i++)
-        if (tg_streq(devices->requests.items[i].name, name))
-            return &devices->requests.items[i];
-    return NULL;
-}
-
 static void write_result(struct tg_json_writer *w, const struct tg_plan *plan,
                          const struct tg_plan_member *member, const struct tg_plan_result *result,
-                         const char *device, const struct tg_device_request *request)
+                         const char *device, const struct tg_exact_request *request)
 {
     struct tg_allocation_device out = {.request = result->request,
                                        .driver = tg_plan_result_driver(plan, result),
@@ -34,9 +25,9 @@ static void write_result(struct tg_json_writer *w, const struct tg_plan *plan,
                                        .device = device};
 
     /* Tolerations are copied: eviction reads them from the allocation only. */
-    if (request != NULL && request->exactly != NULL) {
-        out.tolerations.items = request->exactly->tolerations.items;
-        out.tolerations.n = request->exactly->tolerations.n;
+    if (request != NULL) {
+        out.tolerations.items = request->tolerations.items;
+        out.tolerations.n = request->tolerations.n;
     }
     tg_jw_begin_object(w);
     tg_jw_kv_string(w, "request", out.request);
@@ -57,44 +48,56 @@ static void write_result(struct tg_json_writer *w, const struct tg_plan *plan,
     tg_jw_end_object(w);
 }
 
-/* One entry of class configuration: names the requests of the class. */
-static void write_class_entry(struct tg_json_writer *w, const struct tg_device_claim *devices,
-                              const char *class_name, const char *opaque)
+static bool is_of_class(const struct tg_device_claim *devices, const char *request,
+                        const char *class_name)
 {
+    const struct tg_exact_request *exact = tg_device_claim_request(devices, request);
+
+    return exact != NULL && tg_streq(exact->device_class_name, class_name);
+}
+
+/* One entry of class configuration: names the requests (the chosen alternatives) of the class. */
+static void write_class_entry(struct tg_json_writer *w, const struct tg_plan_claim *planned,
+                              const struct tg_device_claim *devices, const char *class_name,
+                              const char *opaque)
+{
+    const char *last = NULL;
+
     tg_jw_begin_object(w);
     tg_jw_kv_raw(w, "opaque", opaque);
     tg_jw_key(w, "requests");
     tg_jw_begin_array(w);
-    for (size_t i = 0; i < devices->requests.n; i++) {
-        const struct tg_device_request *request = &devices->requests.items[i];
+    for (size_t i = 0; i < planned->results.n; i++) {
+        const char *request = planned->results.items[i].request;
 
-        if (request->exactly != NULL && tg_streq(request->exactly->device_class_name, class_name))
-            tg_jw_string(w, request->name);
+        /* Several results of one request stand side by side. */
+        if (!tg_streq(request, last) && is_of_class(devices, request, class_name))
+            tg_jw_string(w, request);
+        last = request;
     }
     tg_jw_end_array(w);
     tg_jw_kv_string(w, "source", "FromClass");
     tg_jw_end_object(w);
 }
 
-static bool uses_class(const struct tg_device_claim *devices, const char *class_name)
+static bool uses_class(const struct tg_plan_claim *planned, const struct tg_device_claim *devices,
+                       const char *class_name)
 {
-    for (size_t i = 0; i < devices->requests.n; i++) {
-        const struct tg_exact_request *exactly = devices->requests.items[i].exactly;
-
-        if (exactly != NULL && tg_streq(exactly->device_class_name, class_name))
+    for (size_t i = 0; i < planned->results.n; i++)
+        if (is_of_class(devices, planned->results.items[i].request, class_name))
             return true;
-    }
     return false;
 }
 
 static int write_class_configs(struct tg_json_writer *w, const struct tg_deciding *d,
-                               const struct tg_plan *plan, const struct tg_device_claim *devices)
+                               const struct tg_plan *plan, const struct tg_plan_claim *planned,
+                               const struct tg_device_claim *devices)
 {
     for (size_t i = 0; i < plan->classes.n; i++) {
         const struct tg_plan_class *klass = &plan->classes.items[i];
         struct tg_json *list = NULL;
 
-        if (!uses_class(devices, klass->name))
+        if (!uses_class(planned, devices, klass->name))
             continue;
         if (tg_json_parse(klass->config, strlen(klass->config), d->arena, &list, NULL) < 0)
             return -1;
@@ -104,7 +107,7 @@ static int write_class_configs(struct tg_json_writer *w, const struct tg_decidin
 
             if (opaque == NULL || tg_json_write(opaque, &buf) < 0)
                 return -1;
-            write_class_entry(w, devices, klass->name, tg_buf_str(&buf));
+            write_class_entry(w, planned, devices, klass->name, tg_buf_str(&buf));
         }
     }
     return 0;
@@ -119,13 +122,39 @@ static void write_opaque(struct tg_json_writer *w, const struct tg_opaque_config
     tg_jw_end_object(w);
 }
 
-/* Entries of driver tangram.dev speak to us, not to a node driver: left out. */
-static void write_claim_configs(struct tg_json_writer *w, const struct tg_device_claim *devices)
+/* Is the named request one that has results, itself or by the chosen alternative? */
+static bool is_chosen(const struct tg_plan_claim *planned, const char *name)
+{
+    for (size_t i = 0; i < planned->results.n; i++) {
+        const char *request = planned->results.items[i].request;
+        const char *slash = request == NULL ? NULL : strchr(request, '/');
+
+        if (tg_streq(request, name) ||
+            (slash != NULL && name != NULL && strlen(name) == (size_t)(slash - request) &&
+             strncmp(name, request, strlen(name)) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool concerns(const struct tg_plan_claim *planned, const struct tg_device_config *config)
+{
+    for (size_t i = 0; i < config->requests.n; i++)
+        if (is_chosen(planned, config->requests.items[i]))
+            return true;
+    return config->requests.n == 0;
+}
+
+/* Entries of driver tangram.dev speak to us, not to a node driver: left out. So are those for
+ * alternatives that were not chosen. */
+static void write_claim_configs(struct tg_json_writer *w, const struct tg_plan_claim *planned,
+                                const struct tg_device_claim *devices)
 {
     for (size_t i = 0; i < devices->config.n; i++) {
         const struct tg_device_config *config = &devices->config.items[i];
 
-        if (config->opaque == NULL || tg_streq(config->opaque->driver, TG_MARKER_DRIVER))
+        if (config->opaque == NULL || tg_streq(config->opaque->driver, TG_MARKER_DRIVER) ||
+            !concerns(planned, config))
             continue;
         tg_jw_begin_object(w);
         write_opaque(w, config->opaque);
@@ -167,14 +196,14 @@ static int write_devices(struct tg_json_writer *w, const struct tg_deciding *d,
 
         for (size_t j = 0; j < result->devices.n; j++)
             write_result(w, plan, member, result, result->devices.items[j],
-                         request_of(devices, result->request));
+                         tg_device_claim_request(devices, result->request));
     }
     tg_jw_end_array(w);
     tg_jw_key(w, "config");
     tg_jw_begin_array(w);
-    if (write_class_configs(w, d, plan, devices) < 0)
+    if (write_class_configs(w, d, plan, planned, devices) < 0)
         return -1;
-    write_claim_configs(w, devices);
+    write_claim_configs(w, planned, devices);
     if (write_marker(w, d, plan) < 0)
         return -1;
     tg_jw_end_array(w);

@@ -168,19 +168,28 @@ static void see_signed(struct fencing *f, int64_t epoch)
         see(f, (uint64_t)epoch);
 }
 
+static bool is_foreign(const struct fencing *f, const struct tg_exact_request *request)
+{
+    const struct tg_device_class *klass =
+        request == NULL
+            ? NULL
+            : tg_view_get(f->d->in->view, TG_VIEW_CLASS, NULL, request->device_class_name);
+
+    return klass != NULL && tg_class_kind(klass, f->d->in->instance) == TG_CLASS_OTHER_INSTANCE;
+}
+
 static bool of_another_instance(const struct fencing *f, const struct tg_resource_claim *claim)
 {
-    const struct tg_view *view = f->d->in->view;
     const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
 
     for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
-        const struct tg_exact_request *exactly = devices->requests.items[i].exactly;
-        const struct tg_device_class *klass =
-            exactly == NULL ? NULL
-                            : tg_view_get(view, TG_VIEW_CLASS, NULL, exactly->device_class_name);
+        const struct tg_device_request *request = &devices->requests.items[i];
 
-        if (klass != NULL && tg_class_kind(klass, f->d->in->instance) == TG_CLASS_OTHER_INSTANCE)
+        if (is_foreign(f, request->exactly))
             return true;
+        for (size_t k = 0; k < request->first_available.n; k++)
+            if (is_foreign(f, &request->first_available.items[k]))
+                return true;
     }
     return false;
 }

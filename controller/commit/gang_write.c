@@ -394,16 +394,24 @@ static void fill_shortage(const struct tg_commit_input *input, const struct tg_n
         unit->n_members > 0 && unit->members[0].n_claims > 0 ? unit->members[0].claims[0] : NULL;
     const struct tg_device_claim *devices =
         claim == NULL || claim->spec == NULL ? NULL : claim->spec->devices;
+    size_t n = 0;
 
     *ret = (struct tg_gang_shortage){.members = {true, (int64_t)no_place->members_short},
                                      .per_member = {true, (int64_t)no_place->devices_per_member}};
     if (devices == NULL || devices->requests.n == 0)
         return;
-    ret->classes.items = tg_arena_alloc_array(arena, devices->requests.n, sizeof(char *));
-    for (size_t i = 0; ret->classes.items != NULL && i < devices->requests.n; i++)
-        if (devices->requests.items[i].exactly != NULL)
+    for (size_t i = 0; i < devices->requests.n; i++)
+        n += 1 + devices->requests.items[i].first_available.n;
+    ret->classes.items = tg_arena_alloc_array(arena, n, sizeof(char *));
+    for (size_t i = 0; ret->classes.items != NULL && i < devices->requests.n; i++) {
+        const struct tg_device_request *request = &devices->requests.items[i];
+
+        if (request->exactly != NULL)
+            ret->classes.items[ret->classes.n++] = request->exactly->device_class_name;
+        for (size_t k = 0; k < request->first_available.n; k++)
             ret->classes.items[ret->classes.n++] =
-                devices->requests.items[i].exactly->device_class_name;
+                request->first_available.items[k].device_class_name;
+    }
 }
 
 int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place,

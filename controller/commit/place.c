@@ -255,14 +255,23 @@ static const char *encode_configs(const struct tg_device_class *klass, struct tg
                                              : tg_arena_strndup(arena, tg_buf_str(&buf), buf.len);
 }
 
+static bool request_uses(const struct tg_device_request *request, const char *class_name)
+{
+    if (request->exactly != NULL && tg_streq(request->exactly->device_class_name, class_name))
+        return true;
+    for (size_t i = 0; i < request->first_available.n; i++)
+        if (tg_streq(request->first_available.items[i].device_class_name, class_name))
+            return true;
+    return false;
+}
+
 static bool piece_uses(const struct tg_piece *piece, const char *class_name)
 {
     for (size_t i = 0; i < piece->n_claims; i++) {
         const struct tg_device_claim *devices = piece->claims[i]->spec->devices;
 
         for (size_t j = 0; j < devices->requests.n; j++)
-            if (devices->requests.items[j].exactly != NULL &&
-                tg_streq(devices->requests.items[j].exactly->device_class_name, class_name))
+            if (request_uses(&devices->requests.items[j], class_name))
                 return true;
     }
     return false;

@@ -134,22 +134,12 @@ static void judge(struct judging *j, enum tg_plan_verdict verdict, const char *w
     }
 }
 
-static const struct tg_exact_request *request_of(const struct tg_resource_claim *claim,
-                                                 const char *name)
-{
-    const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
-
-    for (size_t i = 0; devices != NULL && i < devices->requests.n; i++)
-        if (tg_streq(devices->requests.items[i].name, name))
-            return devices->requests.items[i].exactly;
-    return NULL;
-}
-
 static void judge_devices(struct judging *j, const struct tg_plan_member *member,
                           const struct tg_plan_result *result,
                           const struct tg_resource_claim *claim)
 {
-    const struct tg_exact_request *request = request_of(claim, result->request);
+    const struct tg_exact_request *request =
+        tg_device_claim_request(claim->spec == NULL ? NULL : claim->spec->devices, result->request);
     const char *driver = tg_plan_result_driver(j->plan, result),
                *pool = tg_plan_result_pool(member, result);
     struct tg_arena *arena = j->d->arena;

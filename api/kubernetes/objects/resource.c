@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/kubernetes/objects/resource.h"
 
+#include <string.h>
+
+#include "api/runtime/base/str.h"
+
 static const struct tg_field attribute_fields[] = {
     TG_FIELD_INTEGER(struct tg_device_attribute, int_, "int"),
     TG_FIELD_BOOLEAN(struct tg_device_attribute, bool_, "bool"),
@@ -320,3 +324,25 @@ static const struct tg_field taint_rule_fields[] = {
 };
 const struct tg_type tg_device_taint_rule_type =
     TG_TYPE(struct tg_device_taint_rule, taint_rule_fields);
+
+const struct tg_exact_request *tg_device_claim_request(const struct tg_device_claim *devices,
+                                                       const char *name)
+{
+    const char *slash = name == NULL ? NULL : strchr(name, '/');
+    size_t n = slash == NULL ? 0 : (size_t)(slash - name);
+
+    for (size_t i = 0; devices != NULL && name != NULL && i < devices->requests.n; i++) {
+        const struct tg_device_request *request = &devices->requests.items[i];
+
+        if (slash == NULL && tg_streq(request->name, name))
+            return request->exactly;
+        if (slash == NULL || request->name == NULL || strlen(request->name) != n ||
+            strncmp(request->name, name, n) != 0)
+            continue;
+        for (size_t k = 0; k < request->first_available.n; k++) {
+            if (tg_streq(request->first_available.items[k].name, slash + 1))
+                return &request->first_available.items[k];
+        }
+    }
+    return NULL;
+}

@@ -207,6 +207,11 @@ struct tg_device_taint_rule {
     struct tg_device_taint_rule_spec *spec;
 };
 
+/* What a result's request ("req", or "req/sub" of firstAvailable) asks for; NULL if the claim has
+ * no such request. */
+const struct tg_exact_request *tg_device_claim_request(const struct tg_device_claim *devices,
+                                                       const char *name);
+
 /* What must be known of a claim even if it does not decode as a whole, ended by NULL: its status;
  * or, if that does not decode either, the identity of its devices and nothing else. Tables of
  * struct tg_resource_claim. */

@@ -186,6 +186,7 @@ int tg_survey_take(struct tg_board *board, size_t group, const struct tg_scope *
                          .group_index = group,
                          .taken_by_us = taken_by_us,
                          .out = ret};
+    bool any = false;
     int rc = 0;
 
     *ret = (struct tg_survey){
@@ -208,7 +209,11 @@ int tg_survey_take(struct tg_board *board, size_t group, const struct tg_scope *
     for (size_t i = s.group->n_needs; i > 0; i--) {
         if (!s.matched[i - 1])
             ret->need_without = i - 1;
+        any = any || s.matched[i - 1];
     }
+    /* Of alternatives one is enough. */
+    if (s.group->exact && any)
+        ret->need_without = TG_NO_INDEX;
     rc = survey_room(&s, scope, err);
     measure_short(&s);
     return rc;

@@ -181,6 +181,13 @@ static const char *say_fragmented(struct why *w)
 static const char *say_wrong_mix(struct why *w)
 {
     add_needed(w);
+    if (w->group->exact) {
+        tg_text_add(&w->text,
+                    "node %s has %zu free, but they cannot meet the requests together with their "
+                    "constraints, alternatives and allocation modes",
+                    node_name(w, w->survey.best_node), w->survey.best_free);
+        return "InsufficientDevices";
+    }
     tg_text_add(&w->text,
                 "node %s has %zu free, but they cannot meet the %zu different requests together (",
                 node_name(w, w->survey.best_node), w->survey.best_free, w->group->n_needs);
@@ -323,17 +330,17 @@ static int look_at_member(struct why *w, struct tg_error *err)
 static int survey(struct why *w, struct tg_error *err)
 {
     struct tg_board *board = w->board;
-    size_t **devices;
+    struct tg_assignment *assigned;
     bool *taken;
-    int rc = tg_core_alloc(board->arena, board->n_members, sizeof(*devices), &devices, err);
+    int rc = tg_core_alloc(board->arena, board->n_members, sizeof(*assigned), &assigned, err);
 
     if (rc == 0)
         rc = tg_core_alloc(board->arena, board->fleet->n_devices, sizeof(*taken), &taken, err);
     if (rc == 0)
-        rc = tg_assign_devices(board, devices, err);
+        rc = tg_assign_devices(board, assigned, err);
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
-        for (size_t k = 0; devices[i] != NULL && k < board->members[i].devices; k++)
-            taken[devices[i][k]] = true;
+        for (size_t k = 0; k < assigned[i].n; k++)
+            taken[assigned[i].items[k].device] = true;
     }
     return rc < 0 ? rc : tg_survey_take(board, w->member->group, &w->scope, taken, &w->survey, err);
 }

@@ -14,26 +14,86 @@ static size_t fill_needs(const struct tg_board_member *member, struct tg_need *n
     return n;
 }
 
-/* The members on a node in their order, and what they need one by one. */
-static int assign_node(struct tg_board *board, size_t node, const size_t *members, size_t n_members,
-                       size_t **devices, struct tg_error *err)
+/* The devices found for a member's needs, one after the other, with what they are for. */
+static void write_member(const struct tg_board_member *member, const size_t *found,
+                         struct tg_assigned *out)
 {
+    for (size_t i = 0; i < member->n_slots; i++) {
+        for (size_t k = 0; k < member->slots[i].count; k++)
+            *out++ = (struct tg_assigned){.device = *found++,
+                                          .claim = member->slots[i].claim,
+                                          .request = member->slots[i].request};
+    }
+}
+
+/* The members on a node in their order, and what they need one by one. */
+static int assign_plain(struct tg_board *board, size_t node, const size_t *members,
+                        size_t n_members, struct tg_assignment *ret, struct tg_error *err)
+{
+    struct tg_assigned *items;
     struct tg_need *needs;
     size_t *found, n = 0;
     int rc = tg_core_alloc(board->arena, board->used[node], sizeof(*needs), &needs, err);
 
     if (rc == 0)
         rc = tg_core_alloc(board->arena, board->used[node], sizeof(*found), &found, err);
-    for (size_t i = 0; rc == 0 && i < n_members; i++) {
-        devices[members[i]] = found + n;
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, board->used[node], sizeof(*items), &items, err);
+    for (size_t i = 0; rc == 0 && i < n_members; i++)
         n += fill_needs(&board->members[members[i]], needs + n);
+    if (rc == 0)
+        rc = tg_match_lowest(&board->match, &board->fleet->nodes[node], needs, n, found, err);
+    n = 0;
+    for (size_t i = 0; rc == 0 && i < n_members; i++) {
+        const struct tg_board_member *member = &board->members[members[i]];
+
+        write_member(member, found + n, items + n);
+        ret[members[i]] = (struct tg_assignment){.items = items + n, .n = member->devices};
+        n += member->devices;
     }
-    return rc < 0
-               ? rc
-               : tg_match_lowest(&board->match, &board->fleet->nodes[node], needs, n, found, err);
+    return rc;
 }
 
-int tg_assign_devices(struct tg_board *board, size_t **devices, struct tg_error *err)
+/* The same by the exact search: takes come claim after claim. */
+static int assign_exact(struct tg_board *board, size_t node, const size_t *members,
+                        size_t n_members, struct tg_assignment *ret, struct tg_error *err)
+{
+    struct tg_fit_answer answer = {.n_takes = 0};
+    bool found = false, gave_up = false;
+    struct tg_assigned *items;
+    size_t n = 0, claim = 0, at = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < n_members; i++) {
+        const struct tg_board_member *member = &board->members[members[i]];
+
+        for (size_t k = 0; k < member->piece->n_claims; k++)
+            board->claims[n++] = member->claims[k];
+    }
+    rc = tg_exact_search(&board->exact, node, board->claims, n, &found, &gave_up, &answer, err);
+    if (rc == 0 && !found)
+        rc = tg_error_set(err, TG_INTERNAL, "node %s: devices of a placement cannot be found",
+                          board->fleet->nodes[node].name);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, answer.n_takes, sizeof(*items), &items, err);
+    for (size_t i = 0; rc == 0 && i < n_members; i++) {
+        struct tg_assignment *own = &ret[members[i]];
+
+        *own = (struct tg_assignment){.items = items + at};
+        claim += board->members[members[i]].piece->n_claims;
+        for (; at < answer.n_takes && answer.takes[at].claim < claim; at++, own->n++) {
+            const struct tg_fit_take *take = &answer.takes[at];
+
+            items[at] =
+                (struct tg_assigned){.device = tg_exact_row(&board->exact, node, take->device),
+                                     .claim = board->claims[take->claim].object,
+                                     .request = take->choice->name};
+        }
+    }
+    return rc;
+}
+
+int tg_assign_devices(struct tg_board *board, struct tg_assignment *ret, struct tg_error *err)
 {
     size_t *members;
     int rc = tg_core_alloc(board->arena, board->n_members, sizeof(*members), &members, err);
@@ -47,7 +107,9 @@ int tg_assign_devices(struct tg_board *board, size_t **devices, struct tg_error 
         for (size_t m = board->head[node], i = n; m != TG_NO_INDEX; m = board->members[m].next)
             members[--i] = m;
         if (n > 0)
-            rc = assign_node(board, node, members, n, devices, err);
+            rc = tg_board_is_exact(board, node, TG_NO_INDEX)
+                     ? assign_exact(board, node, members, n, ret, err)
+                     : assign_plain(board, node, members, n, ret, err);
     }
     return rc;
 }

@@ -5,9 +5,18 @@
 
 #include "controller/core/gang/board.h"
 
-/* For every placed member: devices[member] is the list of its devices (indexes in the fleet), slot
- * after slot, in a slot by name. devices has board->n_members entries; those of members without a
- * node stay NULL. */
-int tg_assign_devices(struct tg_board *board, size_t **devices, struct tg_error *err);
+struct tg_assigned { /* one device of a member */
+    size_t device;   /* in the fleet */
+    const struct tg_resource_claim *claim;
+    const char *request; /* as results have it */
+};
+struct tg_assignment { /* of one member: claim after claim, request after request */
+    const struct tg_assigned *items;
+    size_t n;
+};
+
+/* For every placed member its devices; ret has board->n_members entries, those of members without a
+ * node stay empty. */
+int tg_assign_devices(struct tg_board *board, struct tg_assignment *ret, struct tg_error *err);
 
 #endif

@@ -38,6 +38,7 @@ static int read_member(struct tg_board *board, size_t index, struct tg_board_mem
 
         rc = tg_claim_supported(piece->claims[i], &devices, err);
         member->devices += devices;
+        member->exact = member->exact || tg_exact_needed(piece->claims[i]);
     }
     if (rc == 0)
         rc = tg_demand_sum(piece->pods, piece->n_pods, board->arena, &demand, err);
@@ -87,31 +88,47 @@ static size_t count_slots(const struct tg_piece *piece)
     size_t n = 0;
 
     for (size_t i = 0; i < piece->n_claims; i++) {
-        if (piece->claims[i]->spec != NULL && piece->claims[i]->spec->devices != NULL)
-            n += piece->claims[i]->spec->devices->requests.n;
+        const struct tg_resource_claim_spec *spec = piece->claims[i]->spec;
+
+        for (size_t k = 0; spec != NULL && spec->devices != NULL && k < spec->devices->requests.n;
+             k++)
+            n += 1 + spec->devices->requests.items[k].first_available.n;
     }
     return n;
+}
+
+static int add_slot(struct tg_board *board, struct tg_board_member *member,
+                    const struct tg_resource_claim *claim, const char *name,
+                    const struct tg_exact_request *request, struct tg_error *err)
+{
+    struct tg_board_slot *slot = &member->slots[member->n_slots++];
+    int rc = tg_ask_book_add(&board->book, request, &slot->ask, err);
+
+    if (rc < 0)
+        return tg_error_wrap(err, "claim %s/%s: request %s", tg_or(claim->metadata->namespace_, ""),
+                             tg_or(claim->metadata->name, "?"), tg_or(name, "?"));
+    slot->claim = claim;
+    slot->request = name;
+    slot->count = tg_request_count(request);
+    return 0;
 }
 
 static int read_claim(struct tg_board *board, struct tg_board_member *member,
                       const struct tg_resource_claim *claim, struct tg_error *err)
 {
     const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
+    int rc = 0;
 
-    for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
+    for (size_t i = 0; rc == 0 && devices != NULL && i < devices->requests.n; i++) {
         const struct tg_device_request *request = &devices->requests.items[i];
-        struct tg_board_slot *slot = &member->slots[member->n_slots++];
-        int rc = tg_ask_book_add(&board->book, request->exactly, &slot->ask, err);
 
-        if (rc < 0)
-            return tg_error_wrap(err, "claim %s/%s: request %s",
-                                 tg_or(claim->metadata->namespace_, ""),
-                                 tg_or(claim->metadata->name, "?"), tg_or(request->name, "?"));
-        slot->claim = claim;
-        slot->request = request->name;
-        slot->count = tg_request_count(request->exactly);
+        if (request->first_available.n == 0)
+            rc = add_slot(board, member, claim, request->name, request->exactly, err);
+        for (size_t k = 0; rc == 0 && k < request->first_available.n; k++)
+            rc = add_slot(board, member, claim, request->name, &request->first_available.items[k],
+                          err);
     }
-    return 0;
+    return rc;
 }
 
 static int read_slots(struct tg_board *board, struct tg_board_member *member, struct tg_error *err)
@@ -138,8 +155,9 @@ static int merge_needs(struct tg_board *board, struct tg_board_group *group,
         if (k == group->n_needs)
             group->needs[group->n_needs++] = (struct tg_need){.ask = member->slots[i].ask};
         group->needs[k].count += member->slots[i].count;
-        group->devices += member->slots[i].count;
     }
+    group->devices = member->devices;
+    group->exact = member->exact;
     return rc;
 }
 
@@ -300,6 +318,34 @@ static int judge_nodes(struct tg_board *board, struct tg_error *err)
     return rc;
 }
 
+/* Once one member needs the exact search, all that share a node with it do. */
+static int read_exact(struct tg_board *board, struct tg_error *err)
+{
+    size_t n = 0, most = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < board->n_members; i++) {
+        board->any_exact = board->any_exact || board->members[i].exact;
+        n += board->members[i].piece->n_claims;
+        if (board->members[i].piece->n_claims > most)
+            most = board->members[i].piece->n_claims;
+    }
+    if (!board->any_exact)
+        return 0;
+    rc = tg_exact_init(&board->exact, board->fleet, board->arena, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, n + most, sizeof(*board->claims), &board->claims, err);
+    for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
+        struct tg_board_member *member = &board->members[i];
+
+        rc = tg_core_alloc(board->arena, member->piece->n_claims, sizeof(*member->claims),
+                           &member->claims, err);
+        for (size_t k = 0; rc == 0 && k < member->piece->n_claims; k++)
+            rc = tg_exact_add(&board->exact, member->piece->claims[k], &member->claims[k], err);
+    }
+    return rc;
+}
+
 int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
                   const struct tg_place_request *request, struct tg_arena *arena,
                   struct tg_error *err)
@@ -315,6 +361,8 @@ int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
     rc = read_members(board, err);
     if (rc == 0)
         rc = read_groups(board, err);
+    if (rc == 0)
+        rc = read_exact(board, err);
     if (rc == 0)
         rc = open_scratch(board, err);
     return rc < 0 ? rc : judge_nodes(board, err);
@@ -363,13 +411,48 @@ static size_t add_needs(struct tg_board *board, size_t n, const struct tg_board_
     return n;
 }
 
+bool tg_board_is_exact(const struct tg_board *board, size_t node, size_t group)
+{
+    bool exact = group != TG_NO_INDEX && board->groups[group].exact;
+
+    for (size_t m = board->head[node]; m != TG_NO_INDEX && !exact; m = board->members[m].next)
+        exact = board->members[m].exact;
+    return exact;
+}
+
+static size_t add_claims(struct tg_board *board, size_t n, const struct tg_board_member *member)
+{
+    for (size_t i = 0; i < member->piece->n_claims; i++)
+        board->claims[n++] = member->claims[i];
+    return n;
+}
+
+static int exact_fits(struct tg_board *board, size_t node, size_t k, size_t times, bool *ret,
+                      struct tg_error *err)
+{
+    bool gave_up = false;
+    size_t n = 0;
+    int rc = 0;
+
+    for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
+        n = add_claims(board, n, &board->members[m]);
+    for (size_t i = 0; i < times; i++)
+        n = add_claims(board, n, &board->members[board->groups[k].first]);
+    rc = tg_exact_search(&board->exact, node, board->claims, n, ret, &gave_up, NULL, err);
+    board->gave_up = board->gave_up || gave_up;
+    return rc;
+}
+
 int tg_board_devices_fit(struct tg_board *board, size_t node, size_t k, size_t times, bool *ret,
                          struct tg_error *err)
 {
     const struct tg_board_group *group = &board->groups[k];
-    size_t n = add_needs(board, 0, group, times);
+    size_t n = 0;
     int rc = 0;
 
+    if (tg_board_is_exact(board, node, k))
+        return exact_fits(board, node, k, times, ret, err);
+    n = add_needs(board, 0, group, times);
     for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
         n = add_needs(board, n, &board->groups[board->members[m].group], 1);
     rc = tg_match_feasible(&board->match, &board->fleet->nodes[node], board->needs, n, ret, err);

@@ -8,12 +8,13 @@
 #define TG_CORE_GANG_BOARD_H
 
 #include "controller/core/fit/ask.h"
+#include "controller/core/gang/exact.h"
 #include "controller/core/gang/match.h"
 #include "controller/core/gang/place.h"
 
 #define TG_DEFAULT_MAX_STEPS ((size_t)1000000)
 
-struct tg_board_slot { /* one request of one claim of a member */
+struct tg_board_slot { /* one request of one claim of a member, or one of its alternatives */
     const struct tg_resource_claim *claim;
     const char *request;
     size_t ask, count;
@@ -24,12 +25,15 @@ struct tg_board_member {
     size_t index;                  /* in the request */
     const char *namespace_, *name; /* of its first pod (or claim): the order among equals */
     const char *key;               /* what makes it alike to others, gang/key.h */
-    size_t devices;
+    size_t devices;                /* at least */
     size_t group;
     struct tg_board_slot *slots;
     size_t n_slots;
-    size_t node; /* TG_NO_INDEX: not placed */
-    size_t next; /* the next member on the same node */
+    bool exact;                  /* a claim of it needs the exact search */
+    struct tg_fit_claim *claims; /* of the board's book, one a claim of the piece; NULL: the board
+                                    has no exact member */
+    size_t node;                 /* TG_NO_INDEX: not placed */
+    size_t next;                 /* the next member on the same node */
 };
 
 struct tg_board_group {
@@ -38,7 +42,8 @@ struct tg_board_group {
     struct tg_demand demand;
     struct tg_need *needs; /* its slots, merged by ask */
     size_t n_needs;
-    size_t devices;
+    size_t devices; /* of a member, at least */
+    bool exact;     /* its members are */
     /* One a node: */
     unsigned char *
         failed; /* index of the failed rule; tg_fit_rules_count: none; + 1: another node is fixed */
@@ -70,6 +75,9 @@ struct tg_board {
     bool gave_up;
     /* Scratch: */
     struct tg_match match;
+    struct tg_exact exact; /* if any_exact */
+    bool any_exact;
+    struct tg_fit_claim *claims; /* room for those of all members and of one more */
     const struct tg_demand **taken;
     struct tg_need *needs;
     size_t *need_of_ask;
@@ -99,6 +107,9 @@ void tg_board_put(struct tg_board *board, size_t member, size_t node);
 /* Takes back the member that was put on its node last. */
 void tg_board_take(struct tg_board *board, size_t member);
 void tg_board_clear(struct tg_board *board);
+/* Are the node's devices shared out by the exact search, with a member of the group put there
+ * (TG_NO_INDEX: as it is)? */
+bool tg_board_is_exact(const struct tg_board *board, size_t node, size_t group);
 /* Is the device there to be given: supported and held by nobody? */
 bool tg_board_usable(const struct tg_fleet_device *device);
 

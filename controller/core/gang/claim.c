@@ -17,74 +17,90 @@ size_t tg_request_count(const struct tg_exact_request *request)
     return request->count.set ? (size_t)request->count.value : 1;
 }
 
-static bool has_sub_requests(const struct tg_device_request *request)
+/* The forms that a request may have; an alternative of firstAvailable has all but the first two. */
+static bool has_no_known_form(const struct tg_exact_request *request)
 {
-    return request->first_available.n > 0;
+    return request == NULL;
 }
 
-static bool has_no_known_form(const struct tg_device_request *request)
+static bool has_unknown_mode(const struct tg_exact_request *request)
 {
-    return request->exactly == NULL;
+    return request->allocation_mode != NULL && !tg_streq(request->allocation_mode, "ExactCount") &&
+           !tg_streq(request->allocation_mode, "All");
 }
 
-static bool wants_all(const struct tg_device_request *request)
+static bool wants_admin_access(const struct tg_exact_request *request)
 {
-    return tg_streq(request->exactly->allocation_mode, "All");
+    return request->admin_access.set && request->admin_access.value;
 }
 
-static bool has_unknown_mode(const struct tg_device_request *request)
-{
-    return request->exactly->allocation_mode != NULL &&
-           !tg_streq(request->exactly->allocation_mode, "ExactCount");
-}
-
-static bool wants_admin_access(const struct tg_device_request *request)
-{
-    return request->exactly->admin_access.set && request->exactly->admin_access.value;
-}
-
-static bool wants_capacity(const struct tg_device_request *request)
-{
-    return request->exactly->capacity != NULL;
-}
-
-/* In this order: later ones look into `exactly`. */
+/* In this order: later ones look into the request. */
 static const struct {
-    bool (*applies)(const struct tg_device_request *request);
+    bool (*applies)(const struct tg_exact_request *request);
     const char *field, *instead;
 } unsupported[] = {
-    {has_sub_requests, "firstAvailable", "use exactly"},
-    {has_no_known_form, "a form other than exactly", "use exactly"},
-    {wants_all, "exactly.allocationMode: All", "use ExactCount with a count"},
-    {has_unknown_mode, "exactly.allocationMode", "use ExactCount with a count"},
-    {wants_admin_access, "exactly.adminAccess", "use a DeviceClass that is not managed by Tangram"},
-    {wants_capacity, "exactly.capacity", "select by device.capacity in a selector"},
+    {has_no_known_form, "a form other than exactly and firstAvailable", "use exactly"},
+    {has_unknown_mode, "allocationMode", "use ExactCount with a count, or All"},
+    {wants_admin_access, "adminAccess", "use a DeviceClass that is not managed by Tangram"},
 };
 
-static int check_request(const struct tg_device_request *request, size_t *total,
-                         struct tg_error *err)
+/* Devices that it has at least: of All one. TG_RESULTS_MAX + 1 stands for all larger numbers. */
+static int check_form(const char *name, const struct tg_exact_request *request, size_t *ret_least,
+                      struct tg_error *err)
 {
-    const char *name = tg_or(request->name, "?");
-    const struct tg_opt_int *count;
-
     for (size_t i = 0; i < TG_ARRAY_SIZE(unsupported); i++) {
         if (unsupported[i].applies(request))
             return tg_error_set(err, TG_UNIMPLEMENTED,
                                 "request %s: %s is not supported in this version: %s", name,
                                 unsupported[i].field, unsupported[i].instead);
     }
-    count = &request->exactly->count;
-    if (count->set && count->value < 1)
+    *ret_least = 1;
+    if (tg_streq(request->allocation_mode, "All"))
+        return 0;
+    if (request->count.set && request->count.value < 1)
         return tg_error_set(err, TG_INVALID_ARGUMENT, "request %s: count must be at least 1", name);
-    if (count->set && count->value > TG_RESULTS_MAX)
-        *total = TG_RESULTS_MAX + 1;
-    else
-        *total += tg_request_count(request->exactly);
+    *ret_least = request->count.set && request->count.value > TG_RESULTS_MAX
+                     ? TG_RESULTS_MAX + 1
+                     : tg_request_count(request);
+    return 0;
+}
+
+static int check_request(const struct tg_device_request *request, size_t *total,
+                         struct tg_error *err)
+{
+    const char *name = tg_or(request->name, "?");
+    size_t least = TG_RESULTS_MAX + 1;
+    int rc = 0;
+
+    if (request->first_available.n == 0)
+        rc = check_form(name, request->exactly, &least, err);
+    for (size_t i = 0; rc == 0 && i < request->first_available.n; i++) {
+        size_t one = 0;
+
+        rc = check_form(name, &request->first_available.items[i], &one, err);
+        least = one < least ? one : least;
+    }
+    if (rc < 0)
+        return rc;
+    *total += least;
     if (*total > TG_RESULTS_MAX)
         return tg_error_set(
             err, TG_INVALID_ARGUMENT,
             "request %s: a claim cannot have more than %d devices; use several claims", name,
             TG_RESULTS_MAX);
+    return 0;
+}
+
+static int check_constraints(const struct tg_device_claim *devices, struct tg_error *err)
+{
+    for (size_t i = 0; i < devices->constraints.n; i++) {
+        if (devices->constraints.items[i].match_attribute == NULL &&
+            devices->constraints.items[i].distinct_attribute == NULL)
+            return tg_error_set(err, TG_UNIMPLEMENTED,
+                                "spec.devices.constraints[%zu]: only matchAttribute and "
+                                "distinctAttribute are known",
+                                i);
+    }
     return 0;
 }
 
@@ -95,10 +111,8 @@ int tg_claim_supported(const struct tg_resource_claim *claim, size_t *ret_device
     size_t total = 0;
     int rc = 0;
 
-    if (devices != NULL && devices->constraints.n > 0)
-        rc = tg_error_set(err, TG_UNIMPLEMENTED,
-                          "spec.devices.constraints is not supported in this version: narrow the "
-                          "selectors instead");
+    if (devices != NULL)
+        rc = check_constraints(devices, err);
     for (size_t i = 0; rc == 0 && devices != NULL && i < devices->requests.n; i++)
         rc = check_request(&devices->requests.items[i], &total, err);
     if (rc < 0)
@@ -220,6 +234,17 @@ static int check_class_selectors(const struct tg_device_class *const *classes, s
     return 0;
 }
 
+static int check_request_selectors(const struct tg_device_class *const *classes, size_t n,
+                                   const struct tg_exact_request *request, const char *name,
+                                   const struct checking *checking, struct tg_error *err)
+{
+    int rc = check_class_selectors(classes, n, request->device_class_name, checking, err);
+
+    return rc < 0 ? rc
+                  : check_selectors(request->selectors.items, request->selectors.n, "request",
+                                    tg_or(name, "?"), checking, err);
+}
+
 static int check_all_selectors(const struct tg_device_class *const *classes, size_t n,
                                const struct tg_device_claim *devices,
                                const struct tg_selector_options *options, struct tg_error *err)
@@ -229,12 +254,14 @@ static int check_all_selectors(const struct tg_device_class *const *classes, siz
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < devices->requests.n; i++) {
-        const struct tg_exact_request *request = devices->requests.items[i].exactly;
+        const struct tg_device_request *request = &devices->requests.items[i];
 
-        rc = check_class_selectors(classes, n, request->device_class_name, &checking, err);
-        if (rc == 0)
-            rc = check_selectors(request->selectors.items, request->selectors.n, "request",
-                                 tg_or(devices->requests.items[i].name, "?"), &checking, err);
+        if (request->first_available.n == 0)
+            rc = check_request_selectors(classes, n, request->exactly, request->name, &checking,
+                                         err);
+        for (size_t k = 0; rc == 0 && k < request->first_available.n; k++)
+            rc = check_request_selectors(classes, n, &request->first_available.items[k],
+                                         request->name, &checking, err);
     }
     return rc;
 }

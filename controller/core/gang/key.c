@@ -106,9 +106,11 @@ static void put_pod(struct text *t, const struct tg_pod *pod)
     put_affinity(t, spec->affinity);
 }
 
-static void put_request(struct text *t, const struct tg_exact_request *request)
+static void put_exact(struct text *t, const struct tg_exact_request *request)
 {
     put(t, request->device_class_name);
+    put(t, request->allocation_mode);
+    put(t, request->capacity);
     put_number(t, 'c', request->count.set ? request->count.value : 1);
     put_number(t, 'e', (int64_t)request->selectors.n);
     for (size_t i = 0; i < request->selectors.n; i++)
@@ -116,6 +118,34 @@ static void put_request(struct text *t, const struct tg_exact_request *request)
                    ? NULL
                    : request->selectors.items[i].cel->expression);
     put_tolerations(t, request->tolerations.items, request->tolerations.n);
+}
+
+/* Constraints speak of requests by name, so names count where there are constraints. */
+static void put_claim(struct text *t, const struct tg_device_claim *claim)
+{
+    put_number(t, 'q', claim == NULL ? 0 : (int64_t)claim->requests.n);
+    for (size_t k = 0; claim != NULL && k < claim->requests.n; k++) {
+        const struct tg_device_request *request = &claim->requests.items[k];
+
+        put(t, claim->constraints.n > 0 ? request->name : NULL);
+        put_number(t, 'f', (int64_t)request->first_available.n);
+        if (request->first_available.n == 0)
+            put_exact(t, request->exactly);
+        for (size_t i = 0; i < request->first_available.n; i++) {
+            put(t, claim->constraints.n > 0 ? request->first_available.items[i].name : NULL);
+            put_exact(t, &request->first_available.items[i]);
+        }
+    }
+    put_number(t, 'k', claim == NULL ? 0 : (int64_t)claim->constraints.n);
+    for (size_t k = 0; claim != NULL && k < claim->constraints.n; k++) {
+        const struct tg_device_constraint *constraint = &claim->constraints.items[k];
+
+        put(t, constraint->match_attribute);
+        put(t, constraint->distinct_attribute);
+        put_number(t, 'n', (int64_t)constraint->requests.n);
+        for (size_t i = 0; i < constraint->requests.n; i++)
+            put(t, constraint->requests.items[i]);
+    }
 }
 
 int tg_piece_key(const struct tg_piece *piece, const struct tg_demand *demand,
@@ -130,13 +160,8 @@ int tg_piece_key(const struct tg_piece *piece, const struct tg_demand *demand,
         put(&t, demand->items[i].name);
         put_number(&t, 'd', demand->items[i].value);
     }
-    for (size_t i = 0; i < piece->n_claims; i++) {
-        const struct tg_device_claim *claim = piece->claims[i]->spec->devices;
-
-        put_number(&t, 'q', claim == NULL ? 0 : (int64_t)claim->requests.n);
-        for (size_t k = 0; claim != NULL && k < claim->requests.n; k++)
-            put_request(&t, claim->requests.items[k].exactly);
-    }
+    for (size_t i = 0; i < piece->n_claims; i++)
+        put_claim(&t, piece->claims[i]->spec == NULL ? NULL : piece->claims[i]->spec->devices);
     *ret = t.data;
     return t.rc;
 }

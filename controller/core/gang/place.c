@@ -7,47 +7,40 @@
 #include "controller/core/model/sort.h"
 
 static int write_piece(const struct tg_board *board, const struct tg_board_member *member,
-                       const size_t *devices, struct tg_placed_piece *piece, struct tg_error *err)
+                       const struct tg_assignment *assigned, struct tg_placed_piece *piece,
+                       struct tg_error *err)
 {
     struct tg_placed_device *out;
-    size_t n = 0;
-    int rc = tg_core_alloc(board->arena, member->devices, sizeof(*out), &out, err);
+    int rc = tg_core_alloc(board->arena, assigned->n, sizeof(*out), &out, err);
 
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < member->n_slots; i++) {
-        const struct tg_board_slot *slot = &member->slots[i];
+    for (size_t i = 0; rc == 0 && i < assigned->n; i++) {
+        const struct tg_fleet_device *device = &board->fleet->devices[assigned->items[i].device];
 
-        for (size_t k = 0; k < slot->count; k++, n++) {
-            const struct tg_fleet_device *device = &board->fleet->devices[devices[n]];
-
-            out[n] = (struct tg_placed_device){.claim = slot->claim,
-                                               .request = slot->request,
-                                               .driver = device->driver,
-                                               .pool = device->pool,
-                                               .device = device->name};
-        }
+        out[i] = (struct tg_placed_device){.claim = assigned->items[i].claim,
+                                           .request = assigned->items[i].request,
+                                           .driver = device->driver,
+                                           .pool = device->pool,
+                                           .device = device->name};
     }
-    *piece = (struct tg_placed_piece){.node = board->fleet->nodes[member->node].name,
-                                      .devices = out,
-                                      .n_devices = member->devices};
-    return 0;
+    *piece = (struct tg_placed_piece){
+        .node = board->fleet->nodes[member->node].name, .devices = out, .n_devices = assigned->n};
+    return rc;
 }
 
 static int write_placement(struct tg_board *board, struct tg_placement *ret, struct tg_error *err)
 {
     struct tg_placed_piece *pieces;
-    size_t **devices;
+    struct tg_assignment *assigned;
     int rc = tg_core_alloc(board->arena, board->n_members, sizeof(*pieces), &pieces, err);
 
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, board->n_members, sizeof(*devices), &devices, err);
+        rc = tg_core_alloc(board->arena, board->n_members, sizeof(*assigned), &assigned, err);
     if (rc == 0)
-        rc = tg_assign_devices(board, devices, err);
+        rc = tg_assign_devices(board, assigned, err);
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
         const struct tg_board_member *member = &board->members[i];
 
-        rc = write_piece(board, member, devices[i], &pieces[member->index], err);
+        rc = write_piece(board, member, &assigned[i], &pieces[member->index], err);
     }
     if (rc == 0)
         *ret = (struct tg_placement){.pieces = pieces, .n_pieces = board->n_members};

@@ -29,7 +29,8 @@ struct tg_place_request {
 
 struct tg_placed_device {
     const struct tg_resource_claim *claim;
-    const char *request, *driver, *pool, *device;
+    const char *request; /* "req" or "req/sub" */
+    const char *driver, *pool, *device;
 };
 struct tg_placed_piece {
     const char *node;
@@ -54,12 +55,11 @@ struct tg_no_place {
 };
 
 /* What of a claim this version cannot serve: TG_UNIMPLEMENTED with claim, field and what to do
- * instead (All, firstAvailable, adminAccess, constraints, capacity, selectors outside the
- * subset...), TG_NOT_FOUND for an unknown class, TG_FAILED_PRECONDITION for an unguarded class,
- * TG_INVALID_ARGUMENT for one that mixes managed and unmanaged classes or asks for > 32 devices.
- * *ret_managed, set on success and on failure: does any request use a class of ours, or is its
- * class unknown and the claim says that it is a gang's? false comes with 0: not our business.
- * options: what selectors are compiled for. */
+ * instead (adminAccess, what a newer API may add), TG_NOT_FOUND for an unknown class,
+ * TG_FAILED_PRECONDITION for an unguarded class, TG_INVALID_ARGUMENT for one that mixes managed and
+ * unmanaged classes or asks for > 32 devices. *ret_managed, set on success and on failure: does any
+ * request use a class of ours, or is its class unknown and the claim says that it is a gang's?
+ * false comes with 0: not our business. options: what selectors are compiled for. */
 int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classes,
                    const char *instance, const struct tg_selector_options *options,
                    const struct tg_resource_claim *claim, bool *ret_managed, struct tg_error *err);

@@ -108,6 +108,36 @@ static void a_replay_writes_the_same_bytes_after_the_class_has_changed(void **st
     end(&s);
 }
 
+static void of_alternatives_only_what_was_chosen_is_written(void **state)
+{
+    struct setting s;
+    const char *status;
+
+    (void)state;
+    begin(&s);
+    tg_cluster_change(
+        s.bench->cluster, TG_VIEW_CLAIM, NS, "p-0-0",
+        "{'spec':{'devices':{'requests':[{'name':'b','firstAvailable':[{'name':'x',"
+        "'deviceClassName':'none'},{'name':'y','deviceClassName':'gpu','tolerations':[{'key':'t',"
+        "'operator':'Exists'}]}]},{'name':'a','exactly':{'deviceClassName':'gpu'}}],'config':["
+        "{'requests':['b/x'],'opaque':{'driver':'" DRIVER "','parameters':{'of':'x'}}},"
+        "{'requests':['b/y'],'opaque':{'driver':'" DRIVER "','parameters':{'of':'y'}}},"
+        "{'requests':['b'],'opaque':{'driver':'" DRIVER "','parameters':{'of':'b'}}}]}}}");
+    one_done(&s.one);
+    one_look(&s.one, s.bench);
+    one_unit(&s.one, "gang/ns/p");
+    s.plan->members.items[0].claims.items[0].results.items[0].request = "b/y";
+    status = status_of(&s);
+    assert_non_null(strstr(status, "{\"request\":\"b/y\",\"driver\":\"" DRIVER
+                                   "\",\"pool\":\"n1\",\"device\":\"gpu-0\",\"tolerations\":[{"
+                                   "\"key\":\"t\""));
+    assert_non_null(strstr(status, "\"requests\":[\"b/y\",\"a\"],\"source\":\"FromClass\""));
+    assert_null(strstr(status, "\"of\":\"x\""));
+    assert_non_null(strstr(status, "{\"of\":\"y\"}},\"requests\":[\"b/y\"]"));
+    assert_non_null(strstr(status, "{\"of\":\"b\"}},\"requests\":[\"b\"]"));
+    end(&s);
+}
+
 static void a_shared_claim_is_reserved_for_every_member_that_uses_it(void **state)
 {
     struct setting s;
@@ -205,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_status),
         cmocka_unit_test(a_replay_writes_the_same_bytes_after_the_class_has_changed),
+        cmocka_unit_test(of_alternatives_only_what_was_chosen_is_written),
         cmocka_unit_test(a_shared_claim_is_reserved_for_every_member_that_uses_it),
         cmocka_unit_test(what_is_written_is_recognised),
         cmocka_unit_test(finalizer_and_epoch_are_written_first_unless_they_stand),

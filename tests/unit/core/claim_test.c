@@ -37,18 +37,26 @@ static const struct {
      true, -TG_INVALID_ARGUMENT, "cannot mix"},
     {REQUEST("\"exactly\":{\"deviceClassName\":\"bare\"}"), true, -TG_FAILED_PRECONDITION,
      "without the guard"},
-    {EXACTLY(",\"allocationMode\":\"All\""), true, -TG_UNIMPLEMENTED,
-     "claim ns/c: request r: exactly.allocationMode"},
-    {EXACTLY(",\"allocationMode\":\"Some\""), true, -TG_UNIMPLEMENTED, "exactly.allocationMode"},
+    {EXACTLY(",\"allocationMode\":\"All\""), true, 0, NULL},
+    {EXACTLY(",\"allocationMode\":\"Some\""), true, -TG_UNIMPLEMENTED, "allocationMode"},
     {EXACTLY(",\"adminAccess\":true"), true, -TG_UNIMPLEMENTED, "adminAccess"},
-    {EXACTLY(",\"capacity\":{\"requests\":{\"memory\":\"1Gi\"}}"), true, -TG_UNIMPLEMENTED,
-     "capacity"},
-    {REQUEST("\"firstAvailable\":[{\"name\":\"s\",\"deviceClassName\":\"gpu\"}]"), true,
-     -TG_UNIMPLEMENTED, "firstAvailable"},
+    {EXACTLY(",\"capacity\":{\"requests\":{\"memory\":\"1Gi\"}}"), true, 0, NULL},
+    {REQUEST("\"firstAvailable\":[{\"name\":\"s\",\"deviceClassName\":\"gpu\",\"count\":40},{"
+             "\"name\":\"t\",\"deviceClassName\":\"gpu\",\"allocationMode\":\"All\"}]"),
+     true, 0, NULL},
+    {REQUEST("\"firstAvailable\":[{\"name\":\"s\",\"deviceClassName\":\"gpu\"},{\"name\":\"t\","
+             "\"deviceClassName\":\"foreign\"}]"),
+     true, -TG_INVALID_ARGUMENT, "cannot mix"},
+    {REQUEST("\"firstAvailable\":[{\"name\":\"s\",\"deviceClassName\":\"gpu\"},{\"name\":\"t\","
+             "\"deviceClassName\":\"gpu\",\"selectors\":[{\"cel\":{\"expression\":\"1\"}}]}]"),
+     true, -TG_INVALID_ARGUMENT, "selectors[0]"},
+    {REQUEST("\"firstAvailable\":[{\"name\":\"s\",\"deviceClassName\":\"gpu\",\"count\":33}]"),
+     true, -TG_INVALID_ARGUMENT, "more than 32"},
     {"\"requests\":[{\"name\":\"a\",\"exactly\":{\"deviceClassName\":\"gpu\"}},{\"name\":\"b\"}]",
      true, -TG_UNIMPLEMENTED, "request b"},
-    {EXACTLY("") ",\"constraints\":[{\"matchAttribute\":\"a/b\"}]", true, -TG_UNIMPLEMENTED,
-     "constraints"},
+    {EXACTLY("") ",\"constraints\":[{\"matchAttribute\":\"a/b\"}]", true, 0, NULL},
+    {EXACTLY("") ",\"constraints\":[{\"distinctAttribute\":\"a/b\"},{}]", true, -TG_UNIMPLEMENTED,
+     "spec.devices.constraints[1]"},
     {EXACTLY(",\"count\":0"), true, -TG_INVALID_ARGUMENT, "at least 1"},
     {EXACTLY(",\"count\":33"), true, -TG_INVALID_ARGUMENT, "more than 32"},
     {EXACTLY(",\"count\":9223372036854775807"), true, -TG_INVALID_ARGUMENT, "more than 32"},
@@ -96,21 +104,24 @@ static void what_cannot_be_served_is_named_and_foreign_claims_are_left_alone(voi
     }
 }
 
-static void devices_of_all_requests_are_counted(void **state)
+static void the_least_devices_of_all_requests_are_counted(void **state)
 {
     struct world w;
     size_t n = 0;
 
     (void)state;
     world_init(&w);
-    assert_int_equal(
-        tg_claim_supported(new_claim(&w, "c",
-                                     "\"requests\":[{\"name\":\"a\",\"exactly\":{"
-                                     "\"deviceClassName\":\"x\",\"count\":3}},{"
-                                     "\"name\":\"b\",\"exactly\":{\"deviceClassName\":\"y\"}}]"),
-                           &n, NULL),
-        0);
-    assert_int_equal(n, 4);
+    assert_int_equal(tg_claim_supported(
+                         new_claim(&w, "c",
+                                   "\"requests\":[{\"name\":\"a\",\"exactly\":{"
+                                   "\"deviceClassName\":\"x\",\"count\":3}},{"
+                                   "\"name\":\"b\",\"exactly\":{\"deviceClassName\":\"y\"}},{"
+                                   "\"name\":\"c\",\"firstAvailable\":[{\"name\":\"s\",\"count\":5}"
+                                   ",{\"name\":\"t\",\"count\":2}]},{\"name\":\"d\",\"exactly\":{"
+                                   "\"allocationMode\":\"All\"}}]"),
+                         &n, NULL),
+                     0);
+    assert_int_equal(n, 7);
     world_done(&w);
 }
 
@@ -118,7 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_served_is_named_and_foreign_claims_are_left_alone),
-        cmocka_unit_test(devices_of_all_requests_are_counted),
+        cmocka_unit_test(the_least_devices_of_all_requests_are_counted),
     };
 
     return cmocka_run_group_tests_name("claim", tests, NULL, NULL);

@@ -38,6 +38,36 @@ static const struct {
      "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\",\"tolerations\":[{"
      "\"value\":\"k\"}]}}]",
      NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\","
+     "\"allocationMode\":\"All\"}}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\","
+     "\"capacity\":{\"requests\":{\"m\":\"1\"}}}}]",
+     NULL},
+    {"1", "", "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"deviceClassName\":\"gpu\"}]}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"deviceClassName\":\"gpu\"},{"
+     "\"deviceClassName\":\"gpu\",\"count\":2}]}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}],"
+     "\"constraints\":[{\"matchAttribute\":\"a/b\"}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}],"
+     "\"constraints\":[{\"distinctAttribute\":\"a/b\"}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}],"
+     "\"constraints\":[{\"requests\":[\"r\"],\"matchAttribute\":\"a/b\"}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"s\",\"exactly\":{\"deviceClassName\":\"gpu\"}}],"
+     "\"constraints\":[{\"requests\":[\"r\"],\"matchAttribute\":\"a/b\"}]",
+     NULL},
     {"1", "\"nodeSelector\":{\"a\":\"b\"},", "\"requests\":[]", NULL},
     {"1", "\"nodeSelector\":{\"a\":\"bc\"},", "\"requests\":[]", NULL},
     {"1", "\"nodeSelector\":{\"ab\":\"c\"},", "\"requests\":[]", NULL},

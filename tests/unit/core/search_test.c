@@ -47,7 +47,8 @@ static void the_exhaustive_search_finds_what_best_fit_misses(void **state)
     struct tg_piece pieces[3];
     struct tg_place_request request = {.name = "g", .pieces = pieces, .n_pieces = 3};
     const struct tg_scope scope = {.nodes = nodes, .n = 2};
-    size_t placed = 0, *devices[3] = {NULL};
+    struct tg_assignment assigned[3] = {{.n = 0}};
+    size_t placed = 0;
     bool found = false;
 
     (void)state;
@@ -65,9 +66,9 @@ static void the_exhaustive_search_finds_what_best_fit_misses(void **state)
     assert_int_equal(board.members[0].node, 1);
     assert_int_equal(board.members[1].node, 0);
     assert_int_equal(board.members[2].node, 0);
-    assert_int_equal(tg_assign_devices(&board, devices, NULL), 0);
-    assert_string_equal(board.fleet->devices[devices[1][0]].name, "gpu-0");
-    assert_string_equal(board.fleet->devices[devices[2][0]].name, "gpu-1");
+    assert_int_equal(tg_assign_devices(&board, assigned, NULL), 0);
+    assert_string_equal(board.fleet->devices[assigned[1].items[0].device].name, "gpu-0");
+    assert_string_equal(board.fleet->devices[assigned[2].items[0].device].name, "gpu-1");
     world_done(&w);
 }
 

@@ -251,6 +251,25 @@ static void what_is_salvaged_of_a_claim_names_its_devices(void **state)
     }
 }
 
+static void a_request_is_found_by_the_name_that_results_have(void **state)
+{
+    static struct tg_exact_request exact, subs[2] = {{.name = "s"}, {.name = "t"}};
+    static struct tg_device_request requests[3] = {
+        {.name = "a", .exactly = &exact}, {.name = "ab"}, {.name = "b"}};
+    struct tg_device_claim claim = {.requests = {.items = requests, .n = 3}};
+
+    (void)state;
+    requests[2].first_available.items = subs;
+    requests[2].first_available.n = 2;
+    assert_ptr_equal(tg_device_claim_request(&claim, "a"), &exact);
+    assert_ptr_equal(tg_device_claim_request(&claim, "b/t"), &subs[1]);
+    assert_null(tg_device_claim_request(&claim, "b"));
+    assert_null(tg_device_claim_request(&claim, "b/u"));
+    assert_null(tg_device_claim_request(&claim, "a/s"));
+    assert_null(tg_device_claim_request(&claim, NULL));
+    assert_null(tg_device_claim_request(NULL, "a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_taint_rule_is_read_as_the_api_server_writes_it),
         cmocka_unit_test(an_empty_device_selector_is_told_from_none),
         cmocka_unit_test(what_is_salvaged_of_a_claim_names_its_devices),
+        cmocka_unit_test(a_request_is_found_by_the_name_that_results_have),
     };
     return cmocka_run_group_tests_name("resource", tests, NULL, NULL);
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/exact.h"
+
+#include "api/runtime/base/str.h"
+#include "controller/core/model/sort.h"
+
+/* Steps of one search on one node. What real cards and claims need is far below it. */
+#define STEPS_A_NODE ((size_t)50000)
+
+static bool is_plain(const struct tg_device_request *request)
+{
+    const struct tg_exact_request *exactly = request->exactly;
+
+    return request->first_available.n == 0 && exactly != NULL && exactly->capacity == NULL &&
+           (exactly->allocation_mode == NULL || tg_streq(exactly->allocation_mode, "ExactCount"));
+}
+
+bool tg_exact_needed(const struct tg_resource_claim *claim)
+{
+    const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
+
+    for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
+        if (!is_plain(&devices->requests.items[i]))
+            return true;
+    }
+    return devices != NULL && devices->constraints.n > 0;
+}
+
+static const struct tg_device_class *find_class(const void *data, const char *name)
+{
+    const struct tg_fleet_class *klass = tg_fleet_find_class(data, name);
+
+    return klass == NULL || klass->kind != TG_CLASS_MANAGED ? NULL : klass->object;
+}
+
+static void free_scratch(void *data)
+{
+    tg_arena_free(data);
+}
+
+int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, struct tg_arena *arena,
+                  struct tg_error *err)
+{
+    const struct tg_rules rules = tg_rules_of_release(TG_RELEASE_NEWEST);
+    int rc = 0;
+
+    *exact = (struct tg_exact){.fleet = fleet, .arena = arena};
+    rc = tg_core_alloc(arena, fleet->n_nodes, sizeof(*exact->views), &exact->views, err);
+    if (rc < 0)
+        return rc;
+    /* What one search needs is given back before the next one. */
+    exact->scratch = tg_arena_new(tg_arena_left(arena));
+    if (tg_arena_on_reset(arena, free_scratch, exact->scratch) < 0) {
+        tg_arena_free(exact->scratch);
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "the decision needs more memory than its budget");
+    }
+    tg_fit_book_init(&exact->book, &rules, find_class, fleet, arena);
+    if (fleet->selectors != NULL)
+        exact->book.options = *fleet->selectors;
+    return 0;
+}
+
+int tg_exact_add(struct tg_exact *exact, const struct tg_resource_claim *claim,
+                 struct tg_fit_claim *ret, struct tg_error *err)
+{
+    int rc = tg_fit_book_add(&exact->book, claim, ret, err);
+
+    if (rc < 0 || ret->problem.fault == TG_FAULT_NONE)
+        return rc;
+    return tg_error_set(
+        err, ret->problem.fault == TG_FAULT_UNKNOWN_CLASS ? TG_NOT_FOUND : TG_INVALID_ARGUMENT,
+        "%s", ret->problem.message);
+}
+
+size_t tg_exact_row(const struct tg_exact *exact, size_t node, size_t device)
+{
+    const struct tg_view_device *d = &exact->views[node]->devices[device];
+
+    return tg_fleet_find_device(exact->fleet, d->driver, d->pool_name, d->name);
+}
+
+/* The view of the node, with everything barred that this version never allocates. */
+static int open_view(struct tg_exact *exact, size_t node, struct tg_error *err)
+{
+    struct tg_view *view;
+    int rc = 0;
+
+    if (exact->views[node] != NULL)
+        return 0;
+    rc = tg_core_alloc(exact->arena, 1, sizeof(*view), &view, err);
+    if (rc == 0)
+        rc = tg_fleet_view(exact->fleet, exact->fleet->nodes[node].name, &exact->book.rules,
+                           exact->arena, view, err);
+    if (rc < 0)
+        return rc;
+    exact->views[node] = view;
+    for (size_t i = 0; i < view->n_devices; i++) {
+        size_t row = tg_exact_row(exact, node, i);
+
+        if (row == TG_NO_INDEX)
+            view->devices[i].barred = "not known";
+        else if (exact->fleet->devices[row].unsupported != NULL)
+            view->devices[i].barred = exact->fleet->devices[row].unsupported;
+    }
+    return 0;
+}
+
+/* Of errors those that the fleet can mend on another node are no errors of the request. */
+static bool is_of_the_node(enum tg_fit_fault fault)
+{
+    return fault == TG_FAULT_POOL_INCOMPLETE_ALL || fault == TG_FAULT_INVALID_POOLS ||
+           fault == TG_FAULT_CONSTRAINT_ALL || fault == TG_FAULT_CLAIM_LIMIT;
+}
+
+int tg_exact_search(struct tg_exact *exact, size_t node, const struct tg_fit_claim *claims,
+                    size_t n_claims, bool *ret_found, bool *ret_gave_up,
+                    struct tg_fit_answer *ret_takes, struct tg_error *err)
+{
+    struct tg_fit_answer own, *answer = ret_takes != NULL ? ret_takes : &own;
+    struct tg_arena *arena = ret_takes != NULL ? exact->arena : exact->scratch;
+    int rc = open_view(exact, node, err);
+
+    tg_arena_reset(exact->scratch);
+    if (rc == 0)
+        rc = tg_fit_search(&exact->book, exact->views[node], claims, n_claims, STEPS_A_NODE, arena,
+                           answer, err);
+    if (rc < 0)
+        return rc;
+    *ret_found = answer->outcome == TG_FIT_ALLOCATED;
+    *ret_gave_up = answer->outcome == TG_FIT_GAVE_UP;
+    if (answer->outcome == TG_FIT_ERROR && !is_of_the_node(answer->problem.fault))
+        return tg_error_set(err, TG_FAILED_PRECONDITION, "%s", answer->problem.message);
+    return 0;
+}
