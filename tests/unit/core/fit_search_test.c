@@ -291,13 +291,15 @@ static void random_request(uint64_t *seed, char *json, size_t size, size_t name)
                  name, n, a, m, b);
 }
 
+#define SPLIT_CONSTRAINTS                                                                          \
+    ",\"constraints\":[{\"requests\":[\"r0\"],\"matchAttribute\":\"d/part\"},{\"requests\":["      \
+    "\"r1\"],\"distinctAttribute\":\"d/card\"}]"
+
 static void random_claim(struct trial *t, uint64_t *seed)
 {
     static const char *const constraints[] = {
         "", ",\"constraints\":[{\"matchAttribute\":\"d/card\"}]",
-        ",\"constraints\":[{\"distinctAttribute\":\"d/card\"}]",
-        ",\"constraints\":[{\"requests\":[\"r0\"],\"matchAttribute\":\"d/part\"},{\"requests\":["
-        "\"r1\"],\"distinctAttribute\":\"d/card\"}]"};
+        ",\"constraints\":[{\"distinctAttribute\":\"d/card\"}]", SPLIT_CONSTRAINTS};
     char one[1024], json[4096];
     size_t at = 0, n = 1 + draw(seed, 3);
 
