@@ -70,6 +70,8 @@ class ControllerPlayer(Player):
         self.controller.start()
         self.await_ready()
         if play.standby:
+            # What is disturbed is the one behind the proxy: it must be the one that leads.
+            self.await_state("leading", lambda state: self.controller.says('"Leading"') or self.faults())
             self.standby.start()
         settled = self.round(play.units)
         self.check(before, settled)

@@ -71,8 +71,9 @@ def device_given_away(player):
     if is_bound(player.recorder.snapshot(), "single-1"):
         raise Failure("both have the last device")
     player.server.delete(f"{workload.PODS}/single-2")
-    player.await_state("served after all", lambda state: is_bound(state, "single-1"))
-    player.check(before)
+    player.await_state("served after all", lambda state: is_bound(state, "single-1") and not any(
+        name.startswith("single-2") for _, name in state))
+    player.check(before, player.recorder.snapshot())
     return refused
 
 
@@ -88,7 +89,7 @@ def gang_rolled_back(player):
     refused = await_late(player, position)
     player.server.create(workload.PODS, workload.pod("trio", 3))
     player.await_state("planned anew", lambda state: workload.is_settled(state, ["trio"]))
-    player.check(before)
+    player.check(before, player.recorder.snapshot())
     return refused
 
 
