@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each rule finds what it is there for in a snapshot with that one thing wrong, and nothing in the recorded one."""
+"""Each rule finds what it is there for in a snapshot with that one thing wrong, and nothing in those in order."""
 
 import copy
 import json
@@ -39,8 +39,19 @@ class RulesTest(unittest.TestCase):
         change(objects)
         self.assertEqual(rules.check(objects, settled), [])
 
-    def test_the_recorded_snapshot_has_nothing_wrong(self):
+    def test_a_cluster_in_order_has_nothing_wrong(self):
         self.assertEqual(rules.check(good(), True), [])
+
+    def test_what_a_real_cluster_holds_has_nothing_wrong_until_a_claim_is_given_anothers_device(self):
+        with open(os.path.join(HERE, "snapshots", "recorded-1.37.json"), encoding="utf-8") as file:
+            objects = json.load(file)["items"]
+        self.assertEqual(rules.check(objects, True), [])
+        claims = [o for o in objects if o["kind"] == "ResourceClaim"]
+        one, two = (c["status"]["allocation"]["devices"]["results"] for c in claims[:2])
+        two[0] = dict(one[0])
+        found = rules.check(objects, True)
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith("I1: "), found)
 
     def test_a_device_of_two_claims_is_found(self):
         def change(objects):
