@@ -58,6 +58,7 @@ class ControllerPlayer(Player):
             self.server.create(workload.PODS, pod)
         self.await_state("settled", lambda state: workload.is_settled(state, units))
         settled = self.recorder.snapshot()
+        self.check_settled()
         for pod in workload.pods(units):
             self.server.delete(f"{workload.PODS}/{pod['metadata']['name']}")
         self.await_state("clean", lambda state: not state)
@@ -74,12 +75,18 @@ class ControllerPlayer(Player):
             self.await_state("leading", lambda state: self.controller.says('"Leading"') or self.faults())
             self.standby.start()
         settled = self.round(play.units)
-        self.check(before, settled)
+        self.check(before)
         return workload.normal(settled)
 
-    def check(self, before, settled):
-        """Every recorded state by one checker, the one in which all was done by another."""
-        violations = checker.check(before, self.recorder.since_begin()) + rules.check(list(settled.values()), settled=True)
+    def check_settled(self):
+        """What the server holds when all is done, by another checker. Pods come first: what they rest on is older."""
+        objects = [dict(item, kind=kind) for path, kind in workload.COLLECTIONS for item in self.server.get(path)["items"]]
+        violations = rules.check(objects, settled=True)
+        if violations:
+            raise Failure("settled: " + "; ".join(violations))
+
+    def check(self, before):
+        violations = checker.check(before, self.recorder.since_begin())
         if violations:
             raise Failure("; ".join(violations))
 
@@ -102,13 +109,13 @@ class ControllerPlayer(Player):
         warm = None
         try:
             while (count := len(self.proxy.faults())) < MARATHON_FAULTS or warm is None:
-                settled = self.round(plays.ALL)
+                self.round(plays.ALL)
                 if warm is None and count >= MARATHON_WARM:
                     warm = self.controller.descriptors(), self.controller.resident()
             self.proxy.set([])
             self.round(plays.ALL)
             last = self.controller.descriptors(), self.controller.resident()
-            self.check(before, settled)
+            self.check(before)
         except Failure as failure:
             self.end_processes()
             self.clear()
