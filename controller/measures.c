@@ -33,6 +33,15 @@ static const struct tg_metric_definition table[TG_CONTROLLER_METRICS] = {
     [TG_CONTROLLER_WAITING] = {.name = "tangram_controller_writes_waiting",
                                .help = "Writes of decisions that wait for their turn.",
                                .kind = TG_METRIC_GAUGE},
+    [TG_CONTROLLER_CONTESTED] = {.name = "tangram_controller_contested_devices",
+                                 .help =
+                                     "Devices that a managed class and another one match: given "
+                                     "to nobody.",
+                                 .kind = TG_METRIC_GAUGE},
+    [TG_CONTROLLER_FINDINGS] = {.name = "tangram_controller_audit_findings",
+                                .help = "What the auditor has found and told, and is still there.",
+                                .kind = TG_METRIC_GAUGE,
+                                .labels = {"reason", "invariant"}},
 };
 
 static void collect(void *data)
@@ -50,6 +59,11 @@ static void collect(void *data)
     tg_metric_set(metric[TG_CONTROLLER_WRITE_FAILURES], NULL, (double)controller->write_failures);
     tg_metric_set(metric[TG_CONTROLLER_IN_FLIGHT], NULL, (double)controller->operations);
     tg_metric_set(metric[TG_CONTROLLER_WAITING], NULL, (double)waiting);
+    tg_metric_set(metric[TG_CONTROLLER_CONTESTED], NULL, (double)controller->contested);
+    for (enum tg_finding_code code = 0; code < TG_FOUND_CODES; code++)
+        tg_metric_set(metric[TG_CONTROLLER_FINDINGS],
+                      TG_LABELS(tg_finding_reason(code), tg_finding_invariant(code)),
+                      (double)tg_auditor_lasting(controller->auditor, code));
 }
 
 void tg_controller_measure(struct tg_controller *controller)
