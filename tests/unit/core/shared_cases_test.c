@@ -145,18 +145,38 @@ static enum verdict run(struct world *w, const struct tg_json *c, struct tg_erro
     return rc == -TG_UNAVAILABLE ? UNALLOCATABLE : FAILED;
 }
 
-/* Where we answer otherwise on purpose: an invalid pool is left out and named in the explanation
- * instead of being an error of the claim; and devices of an older generation are never given away,
- * wherever the newer one is. */
+/* Where we answer otherwise on purpose: what of one node is in the way of a claim (a pool that is
+ * invalid, or incomplete before a request for all devices; all devices that contradict a
+ * constraint) is named in the explanation instead of being an error of the claim; and devices of an
+ * older generation are never given away, wherever the newer one is. */
 static bool may_differ(const struct tg_json *c, enum verdict verdict)
 {
+    static const char *const errors[] = {"invalid resource pools", "is currently being updated",
+                                         "a claim constraint would not be satisfied"};
     const char *name = tg_json_string(tg_json_get(c, "name"));
     const char *error = tg_json_string(tg_json_get(tg_json_get(c, "expect"), "error"));
 
     if (verdict != UNALLOCATABLE)
         return false;
-    return (error != NULL && strstr(error, "invalid resource pools") != NULL) ||
-           strcmp(name, "multi-host-resource-pool-complete-update-from-node-1-to-node-2") == 0;
+    for (size_t i = 0; error != NULL && i < sizeof(errors) / sizeof(errors[0]); i++) {
+        if (strstr(error, errors[i]) != NULL)
+            return true;
+    }
+    return strcmp(name, "multi-host-resource-pool-complete-update-from-node-1-to-node-2") == 0;
+}
+
+/* Cases about gates that stand otherwise by default than in the case; `cases_allocator` plays them.
+ */
+static bool has_other_gates(const struct tg_json *c)
+{
+    const char *error = tg_json_string(tg_json_get(tg_json_get(c, "expect"), "error"));
+    const struct tg_json *feature;
+
+    for (size_t i = 0; i < each(tg_json_get(c, "features"), i, &feature); i++) {
+        if (strcmp(tg_json_string(feature), "ListTypeAttributes") == 0)
+            return true;
+    }
+    return error != NULL && strstr(error, "feature is disabled") != NULL;
 }
 
 static void check(const struct tg_json *c, size_t *compared)
@@ -168,6 +188,8 @@ static void check(const struct tg_json *c, size_t *compared)
     struct world w;
     enum verdict verdict;
 
+    if (has_other_gates(c))
+        return;
     world_init(&w);
     verdict = run(&w, c, &err);
     if (verdict != REFUSED && !may_differ(c, verdict)) {
