@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/runtime/base/cleanup.h"
 #include "controller/core/model/sort.h"
 
 /* Looks at devices that one step of the search pays for. */
@@ -75,11 +76,38 @@ static int init_sums(struct tg_fit_bound *bound, struct tg_error *err)
     return rc;
 }
 
+static int make_room(struct tg_fit_bound *bound, size_t n_values, struct tg_error *err)
+{
+    size_t places = bound->order->n, demands = bound->max_demands;
+    struct tg_arena *arena = bound->state->table->arena;
+    struct {
+        void *at;
+        size_t n, size;
+    } const rooms[] = {
+        {&bound->demands, demands, sizeof(*bound->demands)},
+        {&bound->scratch, places, 1},
+        {&bound->covered, places, 1},
+        {&bound->values, n_values, 1},
+        {&bound->per_value, n_values, sizeof(size_t)},
+        {&bound->owner, places, sizeof(size_t)},
+        {&bound->came_from, demands, sizeof(size_t)},
+        {&bound->came_over, demands, sizeof(size_t)},
+        {&bound->queue, demands, sizeof(size_t)},
+        {&bound->seen, demands, sizeof(bool)},
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < TG_ARRAY_SIZE(rooms); i++)
+        rc = tg_core_alloc(arena, rooms[i].n, rooms[i].size, rooms[i].at, err);
+    for (size_t i = 0; rc == 0 && i < demands; i++)
+        rc = tg_core_alloc(arena, places, 1, &bound->demands[i].accepts, err);
+    return rc;
+}
+
 int tg_fit_bound_init(struct tg_fit_bound *bound, const struct tg_fit_state *state,
                       const struct tg_fit_order *order, const struct tg_fit_turns *turns,
                       const size_t *fixed, const size_t *first_request, struct tg_error *err)
 {
-    struct tg_arena *arena = state->table->arena;
     size_t n = 0, n_values = 0;
     int rc = 0;
 
@@ -96,23 +124,7 @@ int tg_fit_bound_init(struct tg_fit_bound *bound, const struct tg_fit_state *sta
         }
     }
     bound->max_demands = n;
-    rc = tg_core_alloc(arena, n, sizeof(*bound->demands), &bound->demands, err);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = tg_core_alloc(arena, order->n, 1, &bound->demands[i].accepts, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, order->n, 1, &bound->scratch, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, n_values, 1, &bound->values, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, order->n, sizeof(size_t), &bound->owner, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, n, sizeof(size_t), &bound->came_from, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, n, sizeof(size_t), &bound->came_over, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, n, sizeof(size_t), &bound->queue, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, n, sizeof(bool), &bound->seen, err);
+    rc = make_room(bound, n_values, err);
     return rc < 0 ? rc : init_sums(bound, err);
 }
 
@@ -250,43 +262,106 @@ static size_t mark_values(struct tg_fit_bound *bound, const struct tg_fit_domain
     return n + blank;
 }
 
-/* Are there as many different values as devices that a constraint of the claim
- * wants to differ? */
+/* The next turn from *next on, of the claim, that the constraint covers whatever is chosen, with
+ * what it could take in scratch. Alternatives may be covered or not, and differ in number: they are
+ * not looked at. false: there is none. */
+static bool next_covered(struct tg_fit_bound *bound, size_t claim, size_t constraint,
+                         struct tg_fit_place *next, struct outlook *ret)
+{
+    for (; next->turn < bound->turns->n; next->turn++) {
+        const struct tg_fit_turn *turn = &bound->turns->items[next->turn];
+        const struct tg_fit_request *request =
+            &bound->state->claims[turn->claim].requests[turn->request];
+        const struct tg_fit_choice *choice = next->choice == NULL ? request->choices : next->choice;
+        bool looked = turn->claim == claim && (next->choice != NULL || request->n_choices == 1) &&
+                      choice->bound[constraint] && look_at_choice(bound, next, choice, ret);
+
+        next->choice = NULL;
+        if (looked) {
+            next->turn++;
+            next->found = next->start = 0;
+            return true;
+        }
+        next->found = next->start = 0;
+    }
+    return false;
+}
+
+/* Are there as many different values as devices that a constraint of the claim wants to differ? */
 static bool enough_values(struct tg_fit_bound *bound, const struct tg_fit_place *place,
                           size_t constraint)
 {
     size_t claim = bound->turns->items[place->turn].claim;
     const struct tg_fit_domain *domain = bound->state->tracks[claim][constraint].domain;
     struct tg_fit_place next = *place;
+    struct outlook outlook;
     size_t need = 0, n = 0;
 
     memset(bound->values, 0, domain->n_values);
-    for (; next.turn < bound->turns->n; next.turn++) {
-        const struct tg_fit_turn *turn = &bound->turns->items[next.turn];
-        const struct tg_fit_request *request =
-            &bound->state->claims[turn->claim].requests[turn->request];
-        const struct tg_fit_choice *choice = next.choice == NULL ? request->choices : next.choice;
-        struct outlook outlook = {.need = 0};
-
-        /* Alternatives may be covered or not, and differ in number: they are not looked at. */
-        if (turn->claim == claim && (next.choice != NULL || request->n_choices == 1) &&
-            choice->bound[constraint] && look_at_choice(bound, &next, choice, &outlook)) {
-            need += outlook.need;
-            n += mark_values(bound, domain);
-        }
-        next.choice = NULL;
-        next.found = next.start = 0;
+    while (next_covered(bound, claim, constraint, &next, &outlook)) {
+        need += outlook.need;
+        n += mark_values(bound, domain);
     }
     return n >= need;
 }
 
-static bool distinct_holds(struct tg_fit_bound *bound, const struct tg_fit_place *place)
+/* How often each value is there among the places that `accepts` has; false: a place has none that
+ * can be compared. */
+static bool count_values(struct tg_fit_bound *bound, const struct tg_fit_domain *domain,
+                         const unsigned char *accepts)
+{
+    memset(bound->per_value, 0, domain->n_values * sizeof(*bound->per_value));
+    for (size_t i = 0; i < bound->order->n; i++) {
+        const struct tg_fit_values *values = &domain->devices[bound->order->devices[i]];
+
+        if (accepts[i] != 0 && values->n == 0)
+            return false;
+        for (size_t k = 0; accepts[i] != 0 && k < values->n; k++)
+            bound->per_value[values->ids[k]]++;
+    }
+    return true;
+}
+
+/* Is there a value that each request which a constraint of the claim covers finds often enough, and
+ * that is there often enough for all of them together? */
+static bool common_value(struct tg_fit_bound *bound, const struct tg_fit_place *place,
+                         size_t constraint)
+{
+    size_t claim = bound->turns->items[place->turn].claim;
+    const struct tg_fit_domain *domain = bound->state->tracks[claim][constraint].domain;
+    struct tg_fit_place next = *place;
+    struct outlook outlook;
+    size_t need = 0, covered = 0;
+
+    memset(bound->values, 1, domain->n_values);
+    memset(bound->covered, 0, bound->order->n);
+    while (next_covered(bound, claim, constraint, &next, &outlook)) {
+        if (!count_values(bound, domain, bound->scratch))
+            return true;
+        for (size_t v = 0; v < domain->n_values; v++)
+            bound->values[v] &= bound->per_value[v] >= outlook.need;
+        for (size_t i = 0; i < bound->order->n; i++)
+            bound->covered[i] |= bound->scratch[i];
+        need += outlook.exclusive;
+        covered++;
+    }
+    if (covered == 0 || !count_values(bound, domain, bound->covered))
+        return true;
+    for (size_t v = 0; v < domain->n_values; v++) {
+        if (bound->values[v] != 0 && bound->per_value[v] >= need)
+            return true;
+    }
+    return false;
+}
+
+static bool constraints_hold(struct tg_fit_bound *bound, const struct tg_fit_place *place)
 {
     const struct tg_fit_claim *claim =
         &bound->state->claims[bound->turns->items[place->turn].claim];
 
     for (size_t i = 0; i < claim->n_constraints; i++) {
-        if (claim->constraints[i].distinct && !enough_values(bound, place, i))
+        if (!(claim->constraints[i].distinct ? enough_values(bound, place, i)
+                                             : common_value(bound, place, i)))
             return false;
     }
     return true;
@@ -405,7 +480,7 @@ static bool can_be_matched(struct tg_fit_bound *bound)
 bool tg_fit_bound_holds(struct tg_fit_bound *bound, const struct tg_fit_place *place, bool exact)
 {
     if (!gather(bound, place) || !enough_in_all(bound) || !counters_hold(bound) ||
-        !distinct_holds(bound, place))
+        !constraints_hold(bound, place))
         return false;
     return !exact || bound->n_demands < 2 || can_be_matched(bound);
 }

@@ -64,8 +64,10 @@ struct tg_fit_bound {
     bool *seen;
     struct tg_fit_sum *sums;
     size_t n_sums;
-    unsigned char *values; /* one a value of an attribute: seen */
-    size_t steps;          /* work done, in steps of the search */
+    unsigned char *values;  /* one a value of an attribute: seen */
+    size_t *per_value;      /* likewise: places that have it */
+    unsigned char *covered; /* one a place of the order */
+    size_t steps;           /* work done, in steps of the search */
 };
 
 int tg_fit_bound_init(struct tg_fit_bound *bound, const struct tg_fit_state *state,

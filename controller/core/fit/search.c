@@ -13,6 +13,8 @@
 /* Requests times devices up to which the bound is cheap enough to be looked at before anything has
  * failed. */
 #define CHEAP_BOUND ((size_t)1024)
+/* Of all steps the part that one claim may take when it is tried alone. */
+#define SHARE_OF_ONE_CLAIM 16
 
 /* One decision on the way: which alternative of a request (choice NULL), or which device. */
 struct frame {
@@ -426,9 +428,7 @@ static int sort_turns(struct search *s)
     size_t *hard;
     int rc = tg_core_alloc(s->table.arena, s->turns.n, sizeof(*hard), &hard, s->err);
 
-    if (rc < 0 || any_admin(s))
-        return rc;
-    for (size_t i = 0; i < s->turns.n; i++) {
+    for (size_t i = 0; rc == 0 && i < s->turns.n; i++) {
         struct tg_fit_turn turn = s->turns.items[i];
         size_t own = hardness(s, &turn), k = i;
 
@@ -439,7 +439,17 @@ static int sort_turns(struct search *s)
         hard[k] = own;
         s->turns.items[k] = turn;
     }
-    return 0;
+    return rc;
+}
+
+/* The turns of the claims in that order, of each in the order of its requests. */
+static void list_turns(struct search *s, const size_t *claims, size_t n)
+{
+    s->turns.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t r = 0; r < s->state.claims[claims[i]].n_requests; r++)
+            s->turns.items[s->turns.n++] = (struct tg_fit_turn){.claim = claims[i], .request = r};
+    }
 }
 
 static int begin_exhaustive(struct search *s)
@@ -450,14 +460,66 @@ static int begin_exhaustive(struct search *s)
     while (s->state.n_takes > 0)
         tg_fit_state_undo(&s->state);
     rc = tg_fit_order_init(&s->order, &s->state, s->mode == AS_GIVEN, s->err);
-    if (rc == 0 && s->mode == CLEVER)
-        rc = sort_turns(s);
     if (rc == 0)
         rc = tg_fit_bound_init(&s->bound, &s->state, &s->order, &s->turns, s->fixed,
                                s->first_request, s->err);
     tg_fit_memo_init(&s->memo, &s->state, &s->order, &s->turns);
     s->exhaustive = rc == 0;
     return rc;
+}
+
+/* Does the claim fail even without the others? *ret_effort: the steps that it took to know, and
+ * more than any if that is still not known. */
+static enum status try_alone(struct search *s, size_t claim, size_t *ret_effort)
+{
+    size_t before = s->steps, all = s->max_steps;
+    enum status status;
+    int rc = 0;
+
+    list_turns(s, &claim, 1);
+    if (!any_admin(s))
+        rc = sort_turns(s);
+    if (rc < 0) {
+        s->rc = rc;
+        return BROKEN;
+    }
+    s->max_steps = s->steps + all / SHARE_OF_ONE_CLAIM;
+    status = run(s);
+    s->max_steps = all;
+    *ret_effort = s->steps - before;
+    if (status == BROKEN && s->rc == 0 && s->answer->outcome == TG_FIT_GAVE_UP) {
+        s->answer->outcome = TG_FIT_UNALLOCATABLE;
+        *ret_effort = SIZE_MAX;
+        return GOING;
+    }
+    return status;
+}
+
+/* One claim after the other, each alone: most proofs that there is no solution are found there.
+ * Then all together, those that took the most effort first. */
+static enum status run_claims(struct search *s)
+{
+    size_t n = s->state.n_claims, *order, *effort;
+
+    s->rc = tg_core_alloc(s->table.arena, n, sizeof(*order), &order, s->err);
+    if (s->rc == 0)
+        s->rc = tg_core_alloc(s->table.arena, n, sizeof(*effort), &effort, s->err);
+    for (size_t c = 0; s->rc == 0 && c < n; c++) {
+        enum status status = n > 1 ? try_alone(s, c, &effort[c]) : GOING;
+        size_t k = c;
+
+        if (status == FAILED || status == BROKEN)
+            return status;
+        for (; k > 0 && !any_admin(s) && effort[order[k - 1]] < effort[c]; k--)
+            order[k] = order[k - 1];
+        order[k] = c;
+    }
+    if (s->rc < 0)
+        return BROKEN;
+    list_turns(s, order, n);
+    if (!any_admin(s))
+        s->rc = sort_turns(s);
+    return s->rc < 0 ? BROKEN : run(s);
 }
 
 static bool has_invalid_pool(const struct tg_view *view)
@@ -551,6 +613,8 @@ static int improve(struct search *s)
     for (size_t i = 0; i < s->n_requests; i++) {
         if (s->ranks[i] > 0 && !s->exhaustive) {
             rc = begin_exhaustive(s);
+            if (rc == 0 && s->mode == CLEVER && !any_admin(s))
+                rc = sort_turns(s);
             if (rc < 0)
                 return rc;
         }
@@ -619,7 +683,10 @@ static int solve(struct search *s)
 
     if (status == FAILED) {
         rc = begin_exhaustive(s);
-        status = rc < 0 ? BROKEN : run(s);
+        if (rc < 0)
+            status = BROKEN;
+        else
+            status = s->mode == CLEVER ? run_claims(s) : run(s);
     }
     if (status == FOUND) {
         keep_solution(s);

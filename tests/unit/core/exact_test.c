@@ -176,8 +176,8 @@ static void plain_members_make_room_for_exact_ones(void **state)
     s.pieces[s.request.n_pieces++] =
         new_piece(&s.w, new_pod(&s.w, "p", "1", ""), new_gpu_claim(&s.w, "p", 2));
     must_place(&s);
-    expect(&s, 0, "n", "r", "gpu-1 gpu-3");
-    expect(&s, 1, "n", "r", "gpu-0 gpu-2");
+    expect(&s, 0, "n", "r", "gpu-0 gpu-2");
+    expect(&s, 1, "n", "r", "gpu-1 gpu-3");
     world_done(&s.w);
 }
 

@@ -128,6 +128,26 @@ static void devices_that_must_differ_need_as_many_values(void **state)
            false, false);
 }
 
+static void devices_that_must_match_need_a_value_that_is_there_often_enough(void **state)
+{
+    (void)state;
+    expect(six_plain,
+           "\"requests\":[" REQUEST("a", "2", "") "],\"constraints\":[{\"matchAttribute\":"
+                                                  "\"d/half\"}]",
+           true, true);
+    expect(six_plain,
+           "\"requests\":[" REQUEST("a", "1", "") "," REQUEST("b", "2", "") "],\"constraints\":[{"
+                                                                            "\"matchAttribute\":"
+                                                                            "\"d/half\"}]",
+           false, false);
+    expect(six_plain,
+           "\"requests\":[" REQUEST("a", "1", "") "," REQUEST("b", "2", "") "],\"constraints\":[{"
+                                                                            "\"requests\":[\"b\"],"
+                                                                            "\"matchAttribute\":"
+                                                                            "\"d/half\"}]",
+           true, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +157,7 @@ int main(void)
         cmocka_unit_test(counters_of_one_name_are_summed_up),
         cmocka_unit_test(numbered_counters_are_summed_up_as_one_thing),
         cmocka_unit_test(devices_that_must_differ_need_as_many_values),
+        cmocka_unit_test(devices_that_must_match_need_a_value_that_is_there_often_enough),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

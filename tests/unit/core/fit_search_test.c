@@ -117,6 +117,39 @@ static void what_is_in_the_way_of_most_is_placed_first(void **state)
     trial_done(&t);
 }
 
+/* All together, every way to serve the first two would be tried with the third. */
+static void a_claim_that_fails_alone_is_found_so(void **state)
+{
+    struct trial t;
+
+    (void)state;
+    trial_init(&t);
+    add_plain(&t, 20);
+    trial_open(&t);
+    for (size_t i = 0; i < 2; i++)
+        trial_claim(
+            &t,
+            "\"requests\":[" REQUEST(
+                "a", "3",
+                SELECT(
+                    "device.attributes['d'].index < 15")) "," REQUEST("b", "3",
+                                                                      SELECT(
+                                                                          "device.attributes['d']."
+                                                                          "index > 5")) "],"
+                                                                                        "\"constrai"
+                                                                                        "nts\":[{"
+                                                                                        "\"distinct"
+                                                                                        "Attribute"
+                                                                                        "\":\"d/"
+                                                                                        "half\"}]");
+    trial_claim(&t,
+                "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[" ALTERNATIVE(
+                    "s", "3", "") "," ALTERNATIVE("t", "4", "") "]}],\"constraints\":[{"
+                                                                "\"matchAttribute\":\"d/half\"}]");
+    expect(&t, TG_FIT_UNALLOCATABLE, 5000);
+    trial_done(&t);
+}
+
 static void without_steps_it_says_that_it_gave_up(void **state)
 {
     struct trial t;
@@ -352,6 +385,7 @@ int main(void)
         cmocka_unit_test(earlier_alternatives_are_kept_when_another_device_helps),
         cmocka_unit_test(alike_cards_are_tried_once),
         cmocka_unit_test(what_is_in_the_way_of_most_is_placed_first),
+        cmocka_unit_test(a_claim_that_fails_alone_is_found_so),
         cmocka_unit_test(without_steps_it_says_that_it_gave_up),
         cmocka_unit_test(a_failing_selector_counts_when_it_is_met),
         cmocka_unit_test(all_that_a_constraint_forbids_is_an_error),
