@@ -117,7 +117,8 @@ static int64_t value(const struct tg_packer *packer, const struct tg_pack_reques
 {
     int64_t gain = score->last * (((int64_t)1 << TG_RESERVE_FRACTION) / TG_FUTURE_SEQUENCES);
     int64_t cost = tg_reserve_cost(&packer->reserve, tg_pack_request_size(request),
-                                   packer->losses + score->losses, score->n_losses);
+                                   score->n_losses > 0 ? packer->losses + score->losses : NULL,
+                                   score->n_losses);
 
     return floor_divide(gain - cost, (int64_t)QUANTUM << TG_RESERVE_FRACTION);
 }
