@@ -110,18 +110,56 @@ static enum end evaluate(const struct subject *s, const char *text, struct tg_ce
     return rc < 0 ? AN_ERROR : A_VALUE;
 }
 
-static bool same_value(struct tg_arena *arena, const struct tg_cel_value *a,
-                       const struct tg_cel_value *b)
+static bool same_value(struct tg_cel_scratch *scratch, const struct tg_cel_value *a,
+                       const struct tg_cel_value *b);
+
+static bool same_text(struct tg_cel_scratch *scratch, const struct tg_cel_value *a,
+                      const struct tg_cel_value *b)
 {
     TG_AUTOBUF struct tg_buf left = TG_BUF_INIT(TEXT_BYTES), right = TG_BUF_INIT(TEXT_BYTES);
-    struct tg_cel_scratch scratch;
 
-    if (tg_cel_equal(a, b) == TG_CEL_EQUAL)
-        return true;
-    tg_cel_scratch_on(&scratch, arena); /* NaN is unlike itself, and URLs know no order */
-    typed_value_write(a, &scratch, &left);
-    typed_value_write(b, &scratch, &right);
+    typed_value_write(a, scratch, &left);
+    typed_value_write(b, scratch, &right);
     return !left.failed && !right.failed && tg_streq(tg_buf_str(&left), tg_buf_str(&right));
+}
+
+static bool same_map(struct tg_cel_scratch *scratch, const struct tg_cel_map *a,
+                     const struct tg_cel_map *b)
+{
+    struct tg_cel_value *keys, *values;
+    size_t n;
+
+    if (!tg_cel_map_entries(scratch, a, &keys, &values, &n) || tg_cel_map_count(b) != n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct tg_cel_value storage;
+        bool present = false, no_memory = false;
+        const struct tg_cel_value *other =
+            tg_cel_map_find(scratch, b, &keys[i], &storage, &present, &no_memory);
+
+        if (other == NULL || !present || !same_value(scratch, &values[i], other))
+            return false;
+    }
+    return true;
+}
+
+/* NaN is itself here, and the order of a map plays no part. */
+static bool same_value(struct tg_cel_scratch *scratch, const struct tg_cel_value *a,
+                       const struct tg_cel_value *b)
+{
+    if (a->tag != b->tag)
+        return false;
+    if (a->tag == TG_CEL_V_MAP)
+        return same_map(scratch, a->map, b->map);
+    if (a->tag == TG_CEL_V_OPTIONAL && a->inner != NULL && b->inner != NULL)
+        return same_value(scratch, a->inner, b->inner);
+    if (a->tag != TG_CEL_V_LIST)
+        return tg_cel_equal(a, b) == TG_CEL_EQUAL || same_text(scratch, a, b);
+    for (size_t i = 0; i < a->list->n && a->list->n == b->list->n; i++) {
+        if (!same_value(scratch, &a->list->items[i], &b->list->items[i]))
+            return false;
+    }
+    return a->list->n == b->list->n;
 }
 
 static void check_printed(struct tally *t, const struct subject *s, const struct tg_cel_node *root)
@@ -152,19 +190,21 @@ static void check_same_result(struct tally *t, const struct subject *s,
     TG_AUTOBUF struct tg_buf text = TG_BUF_INIT(TEXT_BYTES);
     struct tg_error ignored = TG_ERROR_INIT, err = TG_ERROR_INIT;
     struct tg_cel_value before = TG_CEL_NULL_VALUE, after = TG_CEL_NULL_VALUE;
+    struct tg_cel_scratch scratch;
     enum end first = evaluate(s, s->request.expression, &before, &ignored), second;
 
     if (first == NOTHING || !unparse(root, &options, &text) || text.len > TG_CEL_MAX_BYTES) {
         t->left_out[property]++;
         return;
     }
+    tg_cel_scratch_on(&scratch, s->arena);
     second = evaluate(s, tg_buf_str(&text), &after, &err);
     if (second == NOTHING && property == HIDDEN)
         t->left_out[property]++; /* too deep or too costly by what hides them */
     else if (first != second)
         fail(t, property, s, tg_buf_str(&text),
              err.code != TG_OK ? err.message : "an error no longer");
-    else if (first == A_VALUE && !same_value(s->arena, &before, &after))
+    else if (first == A_VALUE && !same_value(&scratch, &before, &after))
         fail(t, property, s, tg_buf_str(&text), "another value");
     else
         t->passed[property]++;

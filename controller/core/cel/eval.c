@@ -146,30 +146,52 @@ static int qualify(struct tg_cel_run *run, const struct tg_cel_node *node,
     return 0;
 }
 
+/* Is the operand of a step an optional that the steps behind it look into? One that was merely
+ * found on the way, as a value of a map, is not. `computed` marks those that a step has made. */
+static bool is_viral(const struct tg_cel_node *step, const struct tg_cel_value *operand)
+{
+    const struct tg_cel_node *from = step->args[0];
+    bool is_step = (from->kind == TG_CEL_SELECT && !from->test) ||
+                   (from->kind == TG_CEL_CALL && from->op >= TG_CEL_OP_INDEX &&
+                    from->op <= TG_CEL_OP_OPTIONAL_SELECT);
+
+    return operand->tag == TG_CEL_V_OPTIONAL && (!is_step || operand->computed);
+}
+
+/* The result of an optional step; inner NULL: none. */
+static int give_optional(struct tg_cel_run *run, const struct tg_cel_node *node,
+                         const struct tg_cel_value *inner, struct tg_cel_value *ret)
+{
+    *ret = tg_cel_none();
+    if (inner != NULL && !tg_cel_optional(run->scratch, inner, ret))
+        return tg_cel_fail_memory(run, node);
+    ret->computed = true;
+    return 0;
+}
+
 /* operand.key, operand[key] and the optional forms: an optional operand makes an optional result.
  * A step that need not find anything and does not costs nothing. */
 static int step_into(struct tg_cel_run *run, const struct tg_cel_node *node, bool optional,
                      const struct tg_cel_value *operand, const struct tg_cel_value *key,
                      struct tg_cel_value *ret)
 {
-    bool viral = operand->tag == TG_CEL_V_OPTIONAL, present = false;
+    bool viral = is_viral(node, operand), present = false;
     struct tg_cel_value value = TG_CEL_NULL_VALUE;
 
-    if (!viral && !optional)
-        return tg_cel_spend(run, node, 1) < 0
-                   ? -1
-                   : qualify(run, node, operand, key, false, ret, &present);
-    *ret = tg_cel_none();
+    if (!viral && !optional) {
+        if (tg_cel_spend(run, node, 1) < 0 ||
+            qualify(run, node, operand, key, false, ret, &present) < 0)
+            return -1;
+        if (ret->tag == TG_CEL_V_OPTIONAL)
+            ret->computed = false;
+        return 0;
+    }
     if (viral && operand->inner == NULL)
-        return 0;
-    if (qualify(run, node, viral ? operand->inner : operand, key, true, &value, &present) < 0)
+        return give_optional(run, node, NULL, ret);
+    if (qualify(run, node, viral ? operand->inner : operand, key, true, &value, &present) < 0 ||
+        give_optional(run, node, present ? &value : NULL, ret) < 0)
         return -1;
-    if (!present)
-        return 0;
-    *ret = value;
-    if (value.tag != TG_CEL_V_OPTIONAL && !tg_cel_optional(run->scratch, &value, ret))
-        return tg_cel_fail_memory(run, node);
-    return tg_cel_spend(run, node, 1);
+    return tg_cel_spend(run, node, present ? 1 : 0);
 }
 
 /* operand.name where the operand is device.attributes["x"] or the like: the whole path in one step,
@@ -240,9 +262,7 @@ static int eval_optional_attribute(struct tg_cel_run *run, const struct tg_cel_n
 
     if (eval_in_domain(run, node, key->text, key->length, true, &value, &present) < 0)
         return -1;
-    *ret = tg_cel_none();
-    return !present || tg_cel_optional(run->scratch, &value, ret) ? 0
-                                                                  : tg_cel_fail_memory(run, node);
+    return give_optional(run, node, present ? &value : NULL, ret);
 }
 
 static int eval_index(struct tg_cel_run *run, const struct tg_cel_node *node,
@@ -253,8 +273,11 @@ static int eval_index(struct tg_cel_run *run, const struct tg_cel_node *node,
     if (node->op == TG_CEL_OP_OPTIONAL_SELECT && node->args[0]->domain)
         return eval_optional_attribute(run, node, ret);
     if (tg_cel_eval(run, node->args[0], &operand) < 0 ||
-        tg_cel_eval(run, node->args[1], &key) < 0 ||
         tg_cel_spend(run, node, node->relative ? 1 : 0) < 0)
+        return -1;
+    if (is_viral(node, &operand) && operand.inner == NULL)
+        return give_optional(run, node, NULL, ret); /* nobody asks for the key */
+    if (tg_cel_eval(run, node->args[1], &key) < 0)
         return -1;
     run->cost -= node->args[1]->rooted ? 1 : 0; /* as behind a condition */
     return step_into(run, node, node->op != TG_CEL_OP_INDEX, &operand, &key, ret);

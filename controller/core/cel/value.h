@@ -46,7 +46,8 @@ struct tg_cel_map;
 struct tg_cel_value {
     uint8_t tag;
     /* QUANTITY: the result of add() or sub(). The Go library holds those by pointer, and equality
-     * with a pointer on the right is "no such overload" there. */
+     * with a pointer on the right is "no such overload" there. OPTIONAL: made by a step of a path,
+     * which the next one looks into. */
     bool computed;
     int16_t zone; /* TIMESTAMP: minutes east of UTC as it was written; for string() only */
     uint32_t nanos;

@@ -27,6 +27,14 @@ static const struct {
     {37, "url('rel').getHost() in []", FALSE},
     {37, "dyn(semver('1.0.0')) in ['a'] || true", RUNTIME},
     {37, "1 in [1.0, 2.0]", INVALID},
+    /* Optionals: a step wraps what it finds, an optional too; one that was found is no path. */
+    {37, "{'a': optional.of('x')}.?a.value() == optional.of('x')", TRUE},
+    {37, "optional.of({'a': optional.of(1)}).a == optional.of(optional.of(1))", TRUE},
+    {37, "{'a': optional.of({'b': 1})}.a.?b.hasValue()", FALSE},
+    {37, "{'a': optional.of({'b': 1})}.a.b.hasValue()", RUNTIME},
+    {37, "{'a': optional.none()}.?a.hasValue()", TRUE},
+    {37, "[{'a': true}][?2][?'ab'.substring(8, 4)].hasValue()", FALSE},
+    {37, "optional.none()[?'ab'.substring(8, 4)].hasValue()", FALSE},
     {37, "dyn(1) in [1.0, 2.0]", TRUE},
     /* Mixed literals are errors, but for the arguments of format(). */
     {37, "[1, 'a'].size() == 2", INVALID},
