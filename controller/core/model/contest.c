@@ -182,8 +182,8 @@ struct tg_fleet_class *tg_contest_by(struct tg_contest *contest, const char *dri
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
-static int compile(const struct tg_device_class *klass, struct tg_arena *arena,
-                   struct reader *reader, struct tg_error *err)
+static int compile(const struct tg_fleet *fleet, const struct tg_device_class *klass,
+                   struct tg_arena *arena, struct reader *reader, struct tg_error *err)
 {
     const struct tg_device_class_spec *spec = klass->spec;
     size_t n = spec == NULL ? 0 : spec->selectors.n;
@@ -195,7 +195,8 @@ static int compile(const struct tg_device_class *klass, struct tg_arena *arena,
         struct tg_error why = TG_ERROR_INIT;
 
         if (cel != NULL && cel->expression != NULL &&
-            tg_selector_compile(cel->expression, arena, &reader->selectors[i], &why) < 0) {
+            tg_selector_compile_with(cel->expression, fleet->selectors, arena,
+                                     &reader->selectors[i], &why) < 0) {
             reader->selectors[i] = NULL;
             if (why.code == TG_RESOURCE_EXHAUSTED)
                 rc = tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s", why.message);
@@ -246,7 +247,7 @@ int tg_contest_new(const struct tg_fleet *fleet, struct tg_arena *arena, struct 
             contest->n_managed++;
         } else if (row->kind != TG_CLASS_MANAGED) {
             *reader = (struct reader){.row = row};
-            rc = compile(row->object, arena, reader, err);
+            rc = compile(fleet, row->object, arena, reader, err);
             contest->n_others++;
         } else {
             continue;
