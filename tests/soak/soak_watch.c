@@ -18,16 +18,18 @@
 #include "api/kubernetes/objects/kinds.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/clock.h"
+#include "api/runtime/base/mem.h"
 #include "api/runtime/base/options.h"
 #include "api/runtime/base/str.h"
 
 #define SAMPLE_EVERY TG_SECOND
-#define REPORT_EVERY 10 /* samples */
+#define REPORT_EVERY 10 /* seconds */
 #define SETTLE (90 * TG_SECOND)
 /* What may come on top of the first fifth: buffers that a long burst left, fragmentation. */
 #define HEAP_SLACK(first) ((first) / 20 + ((size_t)1 << 20))
 #define RSS_SLACK(first) ((first) / 10 + ((size_t)4 << 20))
 #define FILE_SLACK 2
+#define HEAP_PEAK(median) ((median) / 4 * 9) /* a second copy, and the text of a page */
 
 struct usage {
     size_t heap, rss, files;
@@ -39,8 +41,8 @@ struct soak {
     struct tg_informer *informer;
     struct tg_timer timer;
     int64_t began, duration;
-    size_t samples;
-    struct usage first, worst; /* of the end of the first fifth; since then */
+    struct usage *samples; /* one a second, of when there was something to hold */
+    size_t n_samples, max_samples;
     size_t wrong_changes, errors;
     size_t held; /* added less deleted */
     bool frozen; /* the origin has told what there is */
@@ -158,21 +160,13 @@ static void report(const struct soak *soak, int64_t at, const struct usage *usag
     fflush(stdout);
 }
 
-static void keep_worst(struct usage *worst, const struct usage *now)
-{
-    worst->heap = now->heap > worst->heap ? now->heap : worst->heap;
-    worst->rss = now->rss > worst->rss ? now->rss : worst->rss;
-    worst->files = now->files > worst->files ? now->files : worst->files;
-}
-
-/* During the first fifth and after it the largest figures count: a list in the making holds a
- * second copy of everything. */
 static void sample(struct soak *soak, int64_t at)
 {
     struct usage usage = measure();
 
-    keep_worst(at < soak->duration / 5 ? &soak->first : &soak->worst, &usage);
-    if (soak->samples++ % REPORT_EVERY == 0)
+    if (tg_informer_synced(soak->informer) && soak->n_samples < soak->max_samples)
+        soak->samples[soak->n_samples++] = usage;
+    if (at / TG_SECOND % REPORT_EVERY == 0)
         report(soak, at, &usage);
 }
 
@@ -197,27 +191,65 @@ static void on_timer(struct tg_timer *timer)
     tg_timer_start(soak->loop, &soak->timer, SAMPLE_EVERY);
 }
 
+static int compare_sizes(const void *a, const void *b)
+{
+    const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Of one figure (an offset into struct usage) over n samples. */
+static size_t median(const struct usage *samples, size_t n, size_t figure)
+{
+    TG_AUTOFREE size_t *sizes = tg_xcalloc(n + 1, sizeof(*sizes));
+
+    for (size_t i = 0; i < n; i++)
+        memcpy(&sizes[i], (const char *)&samples[i] + figure, sizeof(*sizes));
+    qsort(sizes, n, sizeof(*sizes), compare_sizes);
+    return sizes[n / 2];
+}
+
+static void judge_usage(struct soak *soak)
+{
+    static const struct {
+        const char *name;
+        size_t figure;
+    } figures[] = {{"heap", offsetof(struct usage, heap)},
+                   {"RSS", offsetof(struct usage, rss)},
+                   {"descriptors", offsetof(struct usage, files)}};
+    const size_t part = soak->n_samples / 5;
+    const struct usage *last = &soak->samples[soak->n_samples - part];
+    size_t before[TG_ARRAY_SIZE(figures)], after[TG_ARRAY_SIZE(figures)], peak = 0;
+
+    for (size_t i = 0; i < TG_ARRAY_SIZE(figures); i++) {
+        before[i] = median(soak->samples, part, figures[i].figure);
+        after[i] = median(last, part, figures[i].figure);
+        printf("%s: median %zu in the first fifth, %zu in the last\n", figures[i].name, before[i],
+               after[i]);
+    }
+    for (size_t i = 0; i < soak->n_samples; i++)
+        peak = soak->samples[i].heap > peak ? soak->samples[i].heap : peak;
+    printf("heap: at most %zu\n", peak);
+    if (after[0] > before[0] + HEAP_SLACK(before[0]) || peak > HEAP_PEAK(before[0]))
+        fail(soak, "the heap has grown");
+    if (after[1] > before[1] + RSS_SLACK(before[1]))
+        fail(soak, "the program has grown");
+    if (after[2] > before[2] + FILE_SLACK)
+        fail(soak, "descriptors were not closed");
+}
+
 static void judge(struct soak *soak)
 {
     const struct tg_informer_counters counters = tg_informer_counters(soak->informer);
 
-    printf(
-        "largest heap %zu KiB in the first fifth, %zu KiB since; RSS %zu and %zu KiB; descriptors "
-        "%zu and %zu\n",
-        soak->first.heap / 1024, soak->worst.heap / 1024, soak->first.rss / 1024,
-        soak->worst.rss / 1024, soak->first.files, soak->worst.files);
-    if (soak->worst.heap > soak->first.heap + HEAP_SLACK(soak->first.heap))
-        fail(soak, "the heap has grown");
-    if (soak->worst.rss > soak->first.rss + RSS_SLACK(soak->first.rss))
-        fail(soak, "the program has grown");
-    if (soak->worst.files > soak->first.files + FILE_SLACK)
-        fail(soak, "descriptors were not closed");
+    if (soak->n_samples < 10 || counters.events == 0 || soak->n == 0)
+        fail(soak, "nothing has happened");
+    else
+        judge_usage(soak);
     if (soak->wrong_changes > 0)
         fail(soak, "a change went backwards, or an object could not be read");
     if (soak->held != tg_informer_count(soak->informer))
         fail(soak, "what was told to be added and deleted is not what there is");
-    if (counters.events == 0 || soak->n == 0)
-        fail(soak, "nothing has happened");
 }
 
 struct options {
@@ -285,6 +317,8 @@ static int soak_run(const struct options *options)
                                               .on_error = on_error,
                                               .data = &soak};
 
+    soak.max_samples = (size_t)options->seconds + 2 * (size_t)(SETTLE / TG_SECOND);
+    soak.samples = tg_xcalloc(soak.max_samples, sizeof(*soak.samples));
     soak.client = client_of(soak.loop, options, options->server);
     soak.origin = client_of(soak.loop, options, options->origin);
     soak.informer = tg_informer_new(soak.client, &config);
@@ -298,6 +332,7 @@ static int soak_run(const struct options *options)
     tg_kube_client_free(soak.client);
     tg_kube_client_free(soak.origin);
     tg_loop_free(soak.loop);
+    free(soak.samples);
     return soak.failures;
 }
 
