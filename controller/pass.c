@@ -531,6 +531,8 @@ static int process(struct pass *pass, struct candidate *c)
         return 0;
     if (decision.wake != 0)
         tg_controller_wake_at(controller, pass->now + decision.wake - input.now);
+    if (decision.wake_in > 0)
+        tg_controller_wake_at(controller, pass->now + decision.wake_in);
     tg_owners_explain(controller->owners, c->unit, pass->scratch, &decision);
     if (decision.kind == TG_DECIDE_PLACE)
         r = place(pass, c, &input, &decision);

@@ -124,7 +124,6 @@ enum {
     RULE_ROLE_TOPOLOGY,
     RULE_SPREAD,
     RULE_CONSTRAINTS,
-    RULE_SCHEDULE_TIMEOUT,
     RULE_MOVABLE,
     END_RULES,
 };
@@ -145,8 +144,6 @@ static const struct tg_schema_rule spec_rules[] = {
                      LATER("spec.topology.spread", "remove it")},
     [RULE_CONSTRAINTS] = {"!has(self.deviceConstraints)",
                           LATER("spec.deviceConstraints", "remove it")},
-    [RULE_SCHEDULE_TIMEOUT] = {"!has(self.scheduleTimeout)",
-                               LATER("spec.scheduleTimeout", "remove it")},
     [RULE_MOVABLE] = {"!has(self.disruption) || !has(self.disruption.movable) || "
                       "!self.disruption.movable",
                       LATER("spec.disruption.movable: true", "remove it")},
@@ -172,8 +169,8 @@ static const struct tg_field spec_fields[] = {
                .pattern = PATTERN_LABEL, .max_length = LABEL)),
     STRING(struct tg_gang_spec, schedule_timeout, "scheduleTimeout",
            DOC(.description =
-                   "Give up and report when there is no place for this long. Not supported "
-                   "yet.",
+                   "Give up and report when there is no place for this long. A new member has "
+                   "it tried again.",
                .pattern = PATTERN_DURATION, .max_length = DURATION)),
     STRING(struct tg_gang_spec, bind_timeout, "bindTimeout",
            DOC(.description =
@@ -340,11 +337,6 @@ static bool has_constraints(const struct tg_gang_spec *spec)
     return spec->device_constraints.n > 0;
 }
 
-static bool has_schedule_timeout(const struct tg_gang_spec *spec)
-{
-    return spec->schedule_timeout != NULL;
-}
-
 static bool is_movable(const struct tg_gang_spec *spec)
 {
     return spec->disruption != NULL && spec->disruption->movable.set &&
@@ -357,7 +349,6 @@ static bool (*const unsupported[END_RULES])(const struct tg_gang_spec *) = {
     [RULE_ROLE_TOPOLOGY] = has_role_topology,
     [RULE_SPREAD] = has_spread,
     [RULE_CONSTRAINTS] = has_constraints,
-    [RULE_SCHEDULE_TIMEOUT] = has_schedule_timeout,
     [RULE_MOVABLE] = is_movable,
 };
 
@@ -543,5 +534,14 @@ int64_t tg_gang_bind_timeout(const struct tg_gang *gang, int64_t fallback)
     if (gang->spec == NULL || gang->spec->bind_timeout == NULL ||
         tg_parse_duration(gang->spec->bind_timeout, &timeout) < 0)
         return fallback;
+    return timeout;
+}
+
+int64_t tg_gang_schedule_timeout(const struct tg_gang *gang)
+{
+    int64_t timeout;
+    if (gang->spec == NULL || gang->spec->schedule_timeout == NULL ||
+        tg_parse_duration(gang->spec->schedule_timeout, &timeout) < 0)
+        return 0;
     return timeout;
 }

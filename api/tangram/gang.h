@@ -138,9 +138,8 @@ extern const struct tg_crd tg_gang_crd;
 int tg_gang_validate(const struct tg_gang *gang, struct tg_error *err);
 
 /* TG_UNIMPLEMENTED, naming the first field whose machinery this version does not have and what to
- * do: queue, roles[].startAfter, roles[].topology, spread, deviceConstraints, scheduleTimeout,
- * disruption.movable: true.
- * Fields are refused, never ignored. */
+ * do: queue, roles[].startAfter, roles[].topology, spread, deviceConstraints,
+ * disruption.movable: true. Fields are refused, never ignored. */
 int tg_gang_unsupported(const struct tg_gang *gang, struct tg_error *err);
 
 /* Members of all roles together; 0 if the spec has none (not validated). */
@@ -159,6 +158,8 @@ enum tg_on_loss { TG_LOSS_HOLD, TG_LOSS_RECREATE, TG_LOSS_RELEASE };
 enum tg_on_loss tg_gang_on_loss(const struct tg_gang *gang);
 /* spec.holdFor in nanoseconds, or fallback when absent. */
 int64_t tg_gang_hold_for(const struct tg_gang *gang, int64_t fallback);
+/* spec.scheduleTimeout in nanoseconds, 0 when absent: the gang waits for ever. */
+int64_t tg_gang_schedule_timeout(const struct tg_gang *gang);
 /* spec.bindTimeout in nanoseconds, or fallback when absent. */
 int64_t tg_gang_bind_timeout(const struct tg_gang *gang, int64_t fallback);
 

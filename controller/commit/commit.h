@@ -57,6 +57,7 @@ struct tg_decision {
     bool abandoned;  /* an auto Gang without live members; deleted when `linger_over` */
     bool drop_holds; /* every place is taken: tg_commit_show takes status.holds away */
     int64_t wake;    /* wall, ns: look again then (a hold ends); 0: no need */
+    int64_t wake_in; /* ns; 0: nothing changes by itself. A scheduleTimeout runs out then */
     /* TG_DECIDE_PLACE: the members to place (indexes into unit->members). If there is no room for
      * all, the first n_required must do. */
     size_t *chosen;

@@ -243,10 +243,13 @@ static int allocated_by_others(struct tg_deciding *d, bool *ret)
 static int decide_ready(struct tg_deciding *d)
 {
     size_t wanted = tg_gang_min_total(d->in->unit->gang);
-    bool theirs = false;
+    bool theirs = false, over = false;
     int r = choose(d);
 
     if (r < 0)
+        return r;
+    r = tg_decide_timeout(d, &over);
+    if (r < 0 || over)
         return r;
     if (d->out->n_chosen < wanted)
         return explain_gathering(d, wanted);

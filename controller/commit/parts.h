@@ -21,6 +21,9 @@ int tg_decide_claim(struct tg_deciding *d);
 /* The epoch of this leader, decimal; NULL: out of memory. */
 const char *tg_deciding_epoch(const struct tg_deciding *d);
 int tg_decide_out_of_memory(struct tg_deciding *d);
+/* Has the gang waited longer than its scheduleTimeout allows? Then the decision says so (phase
+ * Failed) and *ret_over is set; else the decision may say when to look again. timeout.c */
+int tg_decide_timeout(struct tg_deciding *d, bool *ret_over);
 /* Sets kind WAIT and the text (printf). */
 int tg_decide_wait(struct tg_deciding *d, const char *phase, const char *reason, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));

@@ -116,7 +116,6 @@ static void fields_whose_machinery_is_missing_are_refused_by_name(void **state)
         {"{\"size\":1,\"topology\":{\"spread\":[{\"level\":\"rack\",\"maxPerDomain\":1}]}}",
          "spread"},
         {"{\"size\":1,\"deviceConstraints\":[{\"matchAttribute\":\"a/b\"}]}", "deviceConstraints"},
-        {"{\"size\":1,\"scheduleTimeout\":\"10m\"}", "scheduleTimeout"},
         {"{\"size\":1,\"disruption\":{\"movable\":true}}", "movable"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
