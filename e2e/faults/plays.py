@@ -140,8 +140,8 @@ def kill_points(points, units, verbs=("create", "update", "patch", "delete")):
     """The program killed at each write of a unit's commit: the nth of its kind."""
     plays, seen = [], {}
     for point in points:
-        kind = point["verb"], point["resource"]
-        if point["verb"] not in verbs or point["resource"] in ("events", "leases"):
+        kind = point["verb"], point.get("resource")
+        if point["verb"] not in verbs or kind[1] in (None, "events", "leases"):
             continue
         seen[kind] = seen.get(kind, 0) + 1
         for name, rule in KILL.items():
