@@ -121,6 +121,7 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     controller->wake.callback = on_wake;
     controller->wake.data = controller;
     controller->units = tg_controller_states_new();
+    controller->fleet = tg_fleet_open(tg_configuration_instance(configuration));
     controller->auditor = tg_auditor_new(controller);
     controller->zoneinfo = tg_zoneinfo_new(TG_ZONEINFO_FOLDER);
     controller->zones =
@@ -179,5 +180,6 @@ void tg_controller_free(struct tg_controller *controller)
     tg_controller_drop_operations(controller);
     tg_metrics_free(controller->metrics);
     tg_map_free(controller->units);
+    tg_fleet_close(controller->fleet);
     free(controller);
 }

@@ -91,7 +91,8 @@ struct tg_controller {
     struct tg_http *http;
     struct tg_metrics *metrics;
     struct tg_metric *metric[TG_CONTROLLER_METRICS];
-    struct tg_map *units; /* unit key -> struct tg_unit_state */
+    struct tg_map *units;   /* unit key -> struct tg_unit_state */
+    struct tg_fleet *fleet; /* told every event; what a pass assumes is undone at its end */
     struct tg_deferred pass;
     struct tg_timer wake;
     int64_t wake_at;

@@ -229,31 +229,14 @@ static void assume_allocated(struct pass *pass, const struct candidate *c)
     }
 }
 
-static int build_fleet(struct pass *pass)
+/* What is planned or on its way counts beside what the API server says, for this pass. */
+static void complete_fleet(struct pass *pass)
 {
-    struct tg_view_list *lists = pass->view.lists;
-    struct tg_fleet_input input = {
-        .nodes = (const struct tg_node *const *)lists[TG_VIEW_NODE].items,
-        .n_nodes = lists[TG_VIEW_NODE].n,
-        .slices = (const struct tg_resource_slice *const *)lists[TG_VIEW_SLICE].items,
-        .n_slices = lists[TG_VIEW_SLICE].n,
-        .classes = (const struct tg_device_class *const *)lists[TG_VIEW_CLASS].items,
-        .n_classes = lists[TG_VIEW_CLASS].n,
-        .claims = (const struct tg_resource_claim *const *)lists[TG_VIEW_CLAIM].items,
-        .n_claims = lists[TG_VIEW_CLAIM].n,
-        .pods = (const struct tg_pod *const *)lists[TG_VIEW_POD].items,
-        .n_pods = lists[TG_VIEW_POD].n,
-        .taint_rules = (const struct tg_device_taint_rule *const *)lists[TG_VIEW_TAINT_RULE].items,
-        .n_taint_rules = lists[TG_VIEW_TAINT_RULE].n,
-        .busy = pass->busy.items,
-        .n_busy = pass->busy.n,
-        .assumed = pass->assumed.items,
-        .n_assumed = pass->assumed.n,
-        .instance = tg_configuration_instance(pass->controller->configuration),
-        .selectors = pass->view.selectors,
-    };
-
-    return tg_fleet_new(&input, pass->arena, &pass->fleet, &pass->err);
+    pass->fleet = pass->controller->fleet;
+    tg_fleet_select_for(pass->fleet, pass->view.selectors);
+    tg_fleet_assume(pass->fleet, pass->busy.items, pass->busy.n, pass->assumed.items,
+                    pass->assumed.n);
+    tg_fleet_settle(pass->fleet);
 }
 
 /* --- decisions ------------------------------------------------------------------------------- */
@@ -357,8 +340,9 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
     TG_VEC_CLEAR(&pass->busy);
     TG_VEC_CLEAR(&pass->assumed);
     assume_plan(pass, c);
-    return tg_fleet_assume(pass->fleet, pass->busy.items, pass->busy.n, pass->assumed.items,
-                           pass->assumed.n, pass->arena, &pass->err);
+    tg_fleet_assume(pass->fleet, pass->busy.items, pass->busy.n, pass->assumed.items,
+                    pass->assumed.n);
+    return 0;
 }
 
 /* Nothing comes of the placement: what it says is told. Members that would join leave the phase of
@@ -600,7 +584,9 @@ static int prepare(struct pass *pass)
     for (size_t i = 0; r == 0 && i < pass->units.n; i++)
         if (&pass->candidates[i] != pass->reclaimer)
             r = assume_held(pass, &pass->candidates[i]);
-    return r < 0 ? r : build_fleet(pass);
+    if (r == 0)
+        complete_fleet(pass);
+    return r;
 }
 
 static void check_guards(const struct pass *pass)
@@ -672,8 +658,9 @@ static int process_reclaimer(struct pass *pass)
     TG_VEC_CLEAR(&pass->assumed);
     if (assume_held(pass, pass->reclaimer) < 0)
         return -1;
-    return tg_fleet_assume(pass->fleet, pass->busy.items, pass->busy.n, pass->assumed.items,
-                           pass->assumed.n, pass->arena, &pass->err);
+    tg_fleet_assume(pass->fleet, pass->busy.items, pass->busy.n, pass->assumed.items,
+                    pass->assumed.n);
+    return 0;
 }
 
 static void run(struct pass *pass)
@@ -712,6 +699,7 @@ void tg_controller_pass(struct tg_controller *controller)
     tg_view_init(&pass.view);
     tg_controller_fill_view(controller, &pass.view);
     run(&pass);
+    tg_fleet_undo(controller->fleet, 0);
     tg_metric_observe(controller->metric[TG_CONTROLLER_PASS_DURATION], NULL,
                       (double)(tg_now_monotonic(controller->clock) - pass.now) / (double)TG_SECOND);
     tg_view_done(&pass.view);

@@ -252,15 +252,24 @@ static void get_object(struct reader *r, const struct tg_type *type, char *objec
     }
 }
 
+int tg_unpack_into(const struct tg_type *type, const unsigned char *bytes,
+                   const struct tg_pack_strings *strings, struct tg_arena *arena, void *ret)
+{
+    struct reader r = {.strings = strings, .at = bytes, .arena = arena};
+
+    memset(ret, 0, type->size);
+    get_object(&r, type, ret);
+    return r.failed ? -1 : 0;
+}
+
 void *tg_unpack(const struct tg_type *type, const unsigned char *bytes,
                 const struct tg_pack_strings *strings, struct tg_arena *arena)
 {
-    struct reader r = {.strings = strings, .at = bytes, .arena = arena};
-    char *object = room(&r, 1, type->size);
+    void *object = tg_arena_alloc(arena, type->size);
 
-    if (!r.failed)
-        get_object(&r, type, object);
-    return r.failed ? NULL : object;
+    if (object == NULL || tg_unpack_into(type, bytes, strings, arena, object) < 0)
+        return NULL;
+    return object;
 }
 
 void tg_pack_each_string(const struct tg_type *type, const unsigned char *bytes,

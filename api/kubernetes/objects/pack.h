@@ -29,6 +29,11 @@ size_t tg_pack(const struct tg_type *type, const void *object,
  * exhausted. bytes come from tg_pack with a table of strings of the same kind. */
 void *tg_unpack(const struct tg_type *type, const unsigned char *bytes,
                 const struct tg_pack_strings *strings, struct tg_arena *arena);
+/* The same into a struct of the caller, which need not be zeroed: 0, or -1 if the arena is
+ * exhausted.
+ */
+int tg_unpack_into(const struct tg_type *type, const unsigned char *bytes,
+                   const struct tg_pack_strings *strings, struct tg_arena *arena, void *ret);
 /* Calls visit for the number of each string, as often as put was. */
 void tg_pack_each_string(const struct tg_type *type, const unsigned char *bytes,
                          void (*visit)(void *data, uint32_t number), void *data);

@@ -167,7 +167,7 @@ static int selector_result(const struct tg_ask_book *book, size_t which, size_t 
     int rc = 0;
 
     if (cache->results[device] == RESULT_UNKNOWN) {
-        rc = tg_selector_matches(cache->selector, row->driver, row->object, ret, err);
+        rc = tg_fleet_selects(book->fleet, cache->selector, device, ret, err);
         if (rc < 0)
             return tg_error_wrap(err, "selector '%.120s' on device %s of pool %s (%s)",
                                  cache->expression, row->name, row->pool, row->driver);

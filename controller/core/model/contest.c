@@ -2,11 +2,13 @@
 #include "controller/core/model/contest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/runtime/base/str.h"
 #include "controller/core/cel/program.h"
 #include "controller/core/model/attribute.h"
+#include "controller/core/model/model.h"
 #include "controller/core/model/sort.h"
 
 /* Fleets consist of few kinds of devices, told apart by what the selectors read. */
@@ -278,20 +280,65 @@ bool tg_fleet_contest(const struct tg_fleet *fleet, size_t i, struct tg_fleet_co
     return false;
 }
 
-int tg_fleet_add_contests(struct tg_fleet *fleet, struct tg_arena *arena, struct tg_error *err)
+/* What was found out of a content stands until classes change: 0 nothing yet, 1 nobody, else the
+ * class's place plus 2. */
+static uint32_t *note_of(struct tg_model *model, uint32_t content)
 {
-    struct tg_contest *contest;
-    int rc = tg_contest_new(fleet, arena, &contest, err);
+    if (content >= model->contests.n) {
+        size_t n = model->contests.n;
 
-    for (size_t i = 0; rc == 0 && i < fleet->n_devices; i++) {
+        TG_VEC_RESERVE(&model->contests, (size_t)content + 1);
+        model->contests.n = model->contests.capacity;
+        memset(model->contests.items + n, 0,
+               (model->contests.n - n) * sizeof(*model->contests.items));
+    }
+    return &model->contests.items[content];
+}
+
+static struct tg_fleet_class *contested_by(struct tg_model *model, struct tg_contest *contest,
+                                           const struct tg_fleet_device *row)
+{
+    struct tg_fleet_class *classes = model->fleet->classes, *by;
+    uint32_t *note = note_of(model, row->slot->content);
+    struct tg_device device;
+
+    if (*note != 0)
+        return *note == 1 ? NULL : &classes[*note - 2];
+    tg_arena_reset(model->scratch);
+    if (tg_slot_device(model, row->slot, model->scratch, &device, NULL) < 0)
+        abort(); /* as tg_xmalloc */
+    by = tg_contest_by(contest, row->driver, &device);
+    *note = by == NULL ? 1 : (uint32_t)(by - classes) + 2;
+    return by;
+}
+
+void tg_contests_forget(struct tg_model *model, uint32_t content)
+{
+    if (content == 0)
+        TG_VEC_CLEAR(&model->contests);
+    else if (content < model->contests.n)
+        model->contests.items[content] = 0;
+}
+
+void tg_contests_write(struct tg_model *model)
+{
+    struct tg_fleet *fleet = model->fleet;
+    struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    struct tg_contest *contest = NULL;
+
+    if (tg_contest_new(fleet, arena, &contest, NULL) < 0)
+        abort();
+    for (size_t i = 0; i < fleet->n_classes; i++)
+        fleet->classes[i].contests = 0;
+    for (size_t i = 0; i < fleet->n_devices; i++) {
         struct tg_fleet_device *device = &fleet->devices[i];
-        struct tg_fleet_class *by = tg_contest_by(contest, device->driver, device->object);
+        struct tg_fleet_class *by = contest->n_managed == 0 || contest->n_others == 0
+                                        ? NULL
+                                        : contested_by(model, contest, device);
 
-        if (by == NULL)
-            continue;
-        device->contested = by->name;
-        if (by->contests++ == 0)
+        device->contested = by == NULL ? NULL : by->name;
+        if (by != NULL && by->contests++ == 0)
             by->contests_first = i;
     }
-    return rc;
+    tg_arena_free(arena);
 }

@@ -22,7 +22,4 @@ int tg_contest_new(const struct tg_fleet *fleet, struct tg_arena *arena, struct 
 struct tg_fleet_class *tg_contest_by(struct tg_contest *contest, const char *driver,
                                      const struct tg_device *device);
 
-/* Sets contested of the devices and contests of the classes. After tg_fleet_add_classes. */
-int tg_fleet_add_contests(struct tg_fleet *fleet, struct tg_arena *arena, struct tg_error *err);
-
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/model/fleet.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
-#include "controller/core/model/contest.h"
-#include "controller/core/model/sort.h"
+#include "controller/core/model/model.h"
 #include "controller/core/model/taint.h"
-#include "controller/core/model/view.h"
+
+/* Of the scratch in which one event is read: a pool of many slices needs the most. */
+#define SCRATCH ((size_t)256 << 20)
 
 int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_device,
                         const char *b_driver, const char *b_pool, const char *b_device)
@@ -19,89 +22,337 @@ int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_
     return order != 0 ? order : strcmp(a_device, b_device);
 }
 
-static int compare_nodes(const void *a, const void *b, const void *context)
+/* --- strings --------------------------------------------------------------------------------- */
+
+static uint32_t put_string(void *data, const char *s)
 {
-    (void)context;
-    return strcmp(((const struct tg_node *)a)->metadata->name,
-                  ((const struct tg_node *)b)->metadata->name);
+    return tg_blobs_use(&((struct tg_model *)data)->strings, s, strlen(s) + 1);
 }
 
-static int compare_rules(const void *a, const void *b, const void *context)
+static const char *get_string(void *data, uint32_t number)
 {
-    const struct tg_object_meta *ma = ((const struct tg_device_taint_rule *)a)->metadata;
-    const struct tg_object_meta *mb = ((const struct tg_device_taint_rule *)b)->metadata;
-
-    (void)context;
-    return tg_strcmp(ma == NULL ? NULL : ma->name, mb == NULL ? NULL : mb->name);
+    return (const char *)tg_blobs_get(&((struct tg_model *)data)->strings, number);
 }
 
-static int add_taint_rules(struct tg_fleet *fleet, const struct tg_fleet_input *input,
-                           struct tg_arena *arena, struct tg_error *err)
+const char *tg_model_string(struct tg_model *model, const char *s)
 {
-    int rc = tg_core_alloc(arena, input->n_taint_rules, sizeof(*fleet->taint_rules),
-                           &fleet->taint_rules, err);
-
-    for (size_t i = 0; rc == 0 && i < input->n_taint_rules; i++)
-        fleet->taint_rules[i] = input->taint_rules[i];
-    fleet->n_taint_rules = input->n_taint_rules;
-    return rc < 0 ? rc
-                  : tg_core_sort((const void **)fleet->taint_rules, fleet->n_taint_rules,
-                                 compare_rules, NULL, arena, err);
+    return s == NULL ? NULL : get_string(model, put_string(model, s));
 }
 
-static int add_nodes(struct tg_fleet *fleet, const struct tg_fleet_input *input,
-                     struct tg_arena *arena, struct tg_error *err)
+void tg_model_drop_string(struct tg_model *model, const char *s)
 {
-    const void **order;
-    size_t n = 0;
-    int rc = tg_core_alloc(arena, input->n_nodes, sizeof(*order), &order, err);
+    if (s != NULL)
+        tg_blobs_drop(&model->strings, tg_blobs_find(&model->strings, s, strlen(s) + 1), NULL,
+                      NULL);
+}
 
-    if (rc == 0)
-        rc = tg_core_alloc(arena, input->n_nodes, sizeof(*fleet->nodes), &fleet->nodes, err);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < input->n_nodes; i++) {
-        if (input->nodes[i]->metadata != NULL && input->nodes[i]->metadata->name != NULL)
-            order[n++] = input->nodes[i];
+/* --- its life -------------------------------------------------------------------------------- */
+
+struct tg_fleet *tg_fleet_open(const char *instance)
+{
+    struct tg_fleet *fleet = tg_xcalloc(1, sizeof(*fleet));
+    struct tg_model *model = tg_xcalloc(1, sizeof(*model));
+
+    fleet->model = model;
+    fleet->instance = tg_xstrdup(instance);
+    fleet->selectors = &model->selectors;
+    model->fleet = fleet;
+    model->pack = (struct tg_pack_strings){.put = put_string, .get = get_string, .data = model};
+    model->rows = tg_arena_new(TG_ARENA_UNLIMITED);
+    model->scratch = tg_arena_new(SCRATCH);
+    return fleet;
+}
+
+static void free_stays(struct tg_model *model)
+{
+    struct tg_record *record;
+
+    for (size_t at = 0; (record = tg_table_next(&model->stays, &at)) != NULL;)
+        tg_stay_free(model, (struct tg_stay *)record);
+    tg_table_done(&model->stays);
+}
+
+static void free_slices(struct tg_model *model)
+{
+    struct tg_record *record;
+
+    for (size_t at = 0; (record = tg_table_next(&model->slices, &at)) != NULL;)
+        tg_slice_free(model, (struct tg_fleet_slice *)record);
+    tg_table_done(&model->slices);
+    for (size_t at = 0; (record = tg_table_next(&model->pools, &at)) != NULL;) {
+        struct tg_fleet_pool *pool = (struct tg_fleet_pool *)record;
+
+        TG_VEC_DONE(&pool->slices);
+        free(pool);
     }
-    rc = tg_core_sort(order, n, compare_nodes, NULL, arena, err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        struct tg_fleet_node *node = &fleet->nodes[fleet->n_nodes++];
+    tg_table_done(&model->pools);
+    TG_VEC_DONE(&model->wide);
+}
 
-        node->object = order[i];
-        node->name = node->object->metadata->name;
-        rc = tg_fleet_open_rooms(node, arena, err);
+static void free_owners(struct tg_model *model)
+{
+    struct tg_record *record;
+
+    for (size_t at = 0; (record = tg_table_next(&model->held, &at)) != NULL;)
+        tg_held_free((struct tg_held *)record);
+    tg_table_done(&model->held);
+    for (size_t at = 0; (record = tg_table_next(&model->owners, &at)) != NULL;) {
+        struct tg_owner *owner = (struct tg_owner *)record;
+
+        free(owner->grants);
+        free(owner);
     }
-    return rc;
+    tg_table_done(&model->owners);
+}
+
+static void free_kept(struct tg_table *table)
+{
+    struct tg_record *record;
+
+    for (size_t at = 0; (record = tg_table_next(table, &at)) != NULL;)
+        tg_kept_free((struct tg_kept *)record);
+    tg_table_done(table);
+}
+
+/* Places last: pods and slices let go of them. A place is freed by itself when the last link goes.
+ */
+void tg_fleet_close(struct tg_fleet *fleet)
+{
+    struct tg_model *model;
+    struct tg_record *record;
+
+    if (fleet == NULL)
+        return;
+    model = fleet->model;
+    free_stays(model);
+    free_slices(model);
+    free_owners(model);
+    free_kept(&model->classes);
+    free_kept(&model->rules);
+    for (size_t at = 0; (record = tg_table_next(&model->places, &at)) != NULL;)
+        tg_place_free(model, (struct tg_place *)record);
+    tg_table_done(&model->places);
+    tg_blobs_done(&model->strings);
+    tg_blobs_done(&model->contents);
+    tg_blobs_done(&model->demands);
+    TG_VEC_DONE(&model->log);
+    TG_VEC_DONE(&model->buffer);
+    TG_VEC_DONE(&model->contests);
+    tg_arena_free(model->rows);
+    tg_arena_free(model->scratch);
+    free(model);
+    free(fleet->nodes);
+    free(fleet->devices);
+    free(fleet->classes);
+    free(fleet->taint_rules);
+    free((char *)(uintptr_t)fleet->instance);
+    free(fleet);
+}
+
+void tg_fleet_select_for(struct tg_fleet *fleet, const struct tg_selector_options *options)
+{
+    static const struct tg_selector_options newest;
+    struct tg_model *model = fleet->model;
+
+    options = options == NULL ? &newest : options;
+    if (options->minor == model->selectors.minor && options->zones == model->selectors.zones)
+        return;
+    model->selectors = *options;
+    tg_classes_compile(model);
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+static void put_node(struct tg_model *model, const void *object)
+{
+    tg_place_put(model, object);
+}
+
+static void put_slice(struct tg_model *model, const void *object)
+{
+    tg_slice_put(model, object);
+}
+
+static void put_class(struct tg_model *model, const void *object)
+{
+    tg_class_put(model, object);
+}
+
+static void put_claim(struct tg_model *model, const void *object)
+{
+    tg_claim_put(model, object);
+}
+
+static void put_pod(struct tg_model *model, const void *object)
+{
+    tg_stay_put(model, object);
+}
+
+static void put_rule(struct tg_model *model, const void *object)
+{
+    tg_rule_put(model, object);
+}
+
+static void drop_node(struct tg_model *model, const char *namespace_, const char *name)
+{
+    (void)namespace_;
+    tg_place_drop(model, name);
+}
+
+static void drop_slice(struct tg_model *model, const char *namespace_, const char *name)
+{
+    (void)namespace_;
+    tg_slice_drop(model, name);
+}
+
+static void drop_class(struct tg_model *model, const char *namespace_, const char *name)
+{
+    (void)namespace_;
+    tg_class_drop(model, name);
+}
+
+static void drop_rule(struct tg_model *model, const char *namespace_, const char *name)
+{
+    (void)namespace_;
+    tg_rule_drop(model, name);
+}
+
+static const struct {
+    void (*put)(struct tg_model *model, const void *object);
+    void (*drop)(struct tg_model *model, const char *namespace_, const char *name);
+} kinds[TG_FLEET_KINDS] = {
+    [TG_FLEET_NODE] = {put_node, drop_node},    [TG_FLEET_SLICE] = {put_slice, drop_slice},
+    [TG_FLEET_CLASS] = {put_class, drop_class}, [TG_FLEET_CLAIM] = {put_claim, tg_claim_drop},
+    [TG_FLEET_POD] = {put_pod, tg_stay_drop},   [TG_FLEET_TAINT_RULE] = {put_rule, drop_rule},
+};
+
+void tg_fleet_put(struct tg_fleet *fleet, enum tg_fleet_kind kind, const void *object)
+{
+    const struct tg_object_meta *meta = ((const struct tg_object *)object)->metadata;
+
+    if (meta != NULL && meta->name != NULL)
+        kinds[kind].put(fleet->model, object);
+}
+
+void tg_fleet_drop(struct tg_fleet *fleet, enum tg_fleet_kind kind, const char *namespace_,
+                   const char *name)
+{
+    if (name != NULL)
+        kinds[kind].drop(fleet->model, namespace_, name);
+}
+
+void tg_fleet_hold(struct tg_fleet *fleet, const char *owner, const struct tg_fleet_busy *busy,
+                   size_t n)
+{
+    tg_owner_hold(fleet->model, owner, busy, n);
+}
+
+void tg_fleet_assume(struct tg_fleet *fleet, const struct tg_fleet_busy *busy, size_t n_busy,
+                     const struct tg_fleet_assumed *assumed, size_t n_assumed)
+{
+    struct tg_model *model = fleet->model;
+
+    for (size_t i = 0; i < n_busy; i++) {
+        struct tg_grant *grant = tg_grant_assume(model, &busy[i]);
+
+        if (grant != NULL)
+            *TG_VEC_PUSH(&model->log) = (struct tg_undo){.grant = grant};
+    }
+    for (size_t i = 0; i < n_assumed; i++) {
+        const struct tg_fleet_assumed *a = &assumed[i];
+
+        if (a->pod != NULL && a->node != NULL && a->pod->metadata != NULL)
+            *TG_VEC_PUSH(&model->log) =
+                (struct tg_undo){.stay = tg_stay_assume(model, a->pod, a->node)};
+    }
+}
+
+size_t tg_fleet_mark(const struct tg_fleet *fleet)
+{
+    return fleet->model->log.n;
+}
+
+void tg_fleet_undo(struct tg_fleet *fleet, size_t mark)
+{
+    struct tg_model *model = fleet->model;
+
+    while (model->log.n > mark) {
+        const struct tg_undo *undo = &model->log.items[--model->log.n];
+
+        if (undo->grant != NULL)
+            tg_grant_free(model, undo->grant);
+        else
+            tg_stay_forget(model, undo->stay);
+    }
+}
+
+void tg_fleet_settle(struct tg_fleet *fleet)
+{
+    tg_rows_settle(fleet->model);
+}
+
+static void put_all(struct tg_fleet *fleet, enum tg_fleet_kind kind, const void *list, size_t n)
+{
+    const void *const *objects = list;
+
+    for (size_t i = 0; i < n; i++)
+        tg_fleet_put(fleet, kind, objects[i]);
+}
+
+/* No API server has two slices of one name, but the cases of the built-in allocator do: the second
+ * one gets a name that comes next. */
+static int put_slices(struct tg_fleet *fleet, const struct tg_fleet_input *input,
+                      struct tg_arena *arena, struct tg_error *err)
+{
+    for (size_t i = 0; i < input->n_slices; i++) {
+        struct tg_resource_slice slice = *input->slices[i];
+        struct tg_object_meta meta = {.name = slice.metadata == NULL ? NULL : slice.metadata->name};
+
+        for (unsigned k = 2; meta.name != NULL && tg_slice_find(fleet->model, meta.name) != NULL;
+             k++) {
+            meta.name = tg_arena_printf(arena, "%s (%u)", slice.metadata->name, k);
+            if (meta.name == NULL)
+                return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                    "the decision needs more memory than its budget");
+        }
+        slice.metadata = &meta;
+        tg_fleet_put(fleet, TG_FLEET_SLICE, &slice);
+    }
+    return 0;
+}
+
+static void close_fleet(void *data)
+{
+    tg_fleet_close(data);
 }
 
 int tg_fleet_new(const struct tg_fleet_input *input, struct tg_arena *arena, struct tg_fleet **ret,
                  struct tg_error *err)
 {
-    struct tg_fleet *fleet;
-    int rc = tg_core_alloc(arena, 1, sizeof(*fleet), &fleet, err);
+    struct tg_fleet *fleet = tg_fleet_open(input->instance);
+    int rc = 0;
 
+    if (tg_arena_on_reset(arena, close_fleet, fleet) < 0) {
+        tg_fleet_close(fleet);
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                            "the decision needs more memory than its budget");
+    }
+    tg_fleet_select_for(fleet, input->selectors);
+    put_all(fleet, TG_FLEET_NODE, input->nodes, input->n_nodes);
+    rc = put_slices(fleet, input, arena, err);
     if (rc < 0)
         return rc;
-    fleet->instance = input->instance;
-    fleet->selectors = input->selectors;
-    rc = add_taint_rules(fleet, input, arena, err);
-    if (rc == 0)
-        rc = add_nodes(fleet, input, arena, err);
-    if (rc == 0)
-        rc = tg_fleet_add_devices(fleet, input, arena, err);
-    if (rc == 0)
-        rc = tg_fleet_add_holders(fleet, input, arena, err);
-    if (rc == 0)
-        rc = tg_fleet_add_pods(fleet, input, arena, err);
-    if (rc == 0)
-        rc = tg_fleet_add_classes(fleet, input, arena, err);
-    if (rc == 0)
-        rc = tg_fleet_add_contests(fleet, arena, err);
-    if (rc == 0)
-        *ret = fleet;
-    return rc;
+    put_all(fleet, TG_FLEET_CLASS, input->classes, input->n_classes);
+    put_all(fleet, TG_FLEET_CLAIM, input->claims, input->n_claims);
+    put_all(fleet, TG_FLEET_POD, input->pods, input->n_pods);
+    put_all(fleet, TG_FLEET_TAINT_RULE, input->taint_rules, input->n_taint_rules);
+    tg_fleet_assume(fleet, input->busy, input->n_busy, input->assumed, input->n_assumed);
+    tg_fleet_settle(fleet);
+    *ret = fleet;
+    return 0;
 }
+
+/* --- questions ------------------------------------------------------------------------------- */
 
 /* Binary search over n rows: compare gets the row's index; TG_NO_INDEX if none compares as 0. */
 static size_t search(size_t n, int (*compare)(const void *key, size_t index), const void *key)
@@ -140,14 +391,6 @@ static int compare_device_key(const void *key, size_t index)
     const struct tg_fleet_device *d = &k->fleet->devices[index];
 
     return tg_fleet_compare_id(k->driver, k->pool, k->name, d->driver, d->pool, d->name);
-}
-
-static int compare_holder_key(const void *key, size_t index)
-{
-    const struct key *k = key;
-    const struct tg_fleet_holder *h = &k->fleet->holders[index];
-
-    return tg_fleet_compare_id(k->driver, k->pool, k->name, h->driver, h->pool, h->device);
 }
 
 static int compare_class_key(const void *key, size_t index)
@@ -218,57 +461,58 @@ enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const c
     return TG_DEVICE_OK;
 }
 
-const struct tg_fleet_holder *tg_fleet_find_holders(const struct tg_fleet *fleet,
-                                                    const char *driver, const char *pool,
-                                                    const char *device, size_t *ret_n)
-{
-    const struct key key = {.fleet = fleet, .driver = driver, .pool = pool, .name = device};
-    size_t first = search(fleet->n_holders, compare_holder_key, &key), end = first;
-
-    *ret_n = 0;
-    if (first == TG_NO_INDEX)
-        return NULL;
-    while (first > 0 && compare_holder_key(&key, first - 1) == 0)
-        first--;
-    while (end < fleet->n_holders && compare_holder_key(&key, end) == 0)
-        end++;
-    *ret_n = end - first;
-    return &fleet->holders[first];
-}
-
 const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *driver,
                                    const char *pool, const char *device)
 {
-    size_t index = tg_fleet_find_device(fleet, driver, pool, device), n = 0;
-    const struct tg_fleet_holder *holders;
-
-    /* Devices that nobody publishes have no row; what was assumed stands in the row alone. */
-    if (index != TG_NO_INDEX)
-        return fleet->devices[index].holder;
-    if (driver == NULL || pool == NULL || device == NULL)
-        return NULL;
-    holders = tg_fleet_find_holders(fleet, driver, pool, device, &n);
-    return n == 0 || holders[0].share != NULL ? NULL : holders[0].holder;
-}
-
-bool tg_fleet_is_held(const struct tg_fleet *fleet, const char *driver, const char *pool,
-                      const char *device)
-{
-    size_t n = 0;
-
-    if (tg_fleet_device_holder(fleet, driver, pool, device) != NULL)
-        return true;
-    if (device != NULL)
-        tg_fleet_find_holders(fleet, driver, pool, device, &n);
-    return n > 0;
+    return tg_held_holder(tg_held_find(fleet->model, driver, pool, device));
 }
 
 const struct tg_device *tg_fleet_device(const struct tg_fleet *fleet, const char *driver,
-                                        const char *pool, const char *device)
+                                        const char *pool, const char *device,
+                                        struct tg_arena *arena)
 {
     size_t index = tg_fleet_find_device(fleet, driver, pool, device);
+    struct tg_device *ret;
 
-    return index == TG_NO_INDEX ? NULL : fleet->devices[index].object;
+    if (index == TG_NO_INDEX)
+        return NULL;
+    ret = tg_arena_alloc(arena, sizeof(*ret));
+    if (ret == NULL ||
+        tg_slot_device(fleet->model, fleet->devices[index].slot, arena, ret, NULL) < 0)
+        return NULL;
+    return ret;
+}
+
+int tg_fleet_selects(const struct tg_fleet *fleet, const struct tg_selector *selector,
+                     size_t device, bool *ret, struct tg_error *err)
+{
+    const struct tg_fleet_device *row = &fleet->devices[device];
+    struct tg_device object;
+    int rc = 0;
+
+    tg_arena_reset(fleet->model->scratch);
+    rc = tg_slot_device(fleet->model, row->slot, fleet->model->scratch, &object, err);
+    return rc < 0 ? rc : tg_selector_matches(selector, row->driver, &object, ret, err);
+}
+
+int64_t tg_fleet_room_left(const struct tg_fleet_node *node, const char *resource)
+{
+    size_t low = 0, high = node->n_rooms;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct tg_fleet_room *room = &node->rooms[middle];
+        int order = strcmp(room->name, resource);
+
+        /* Both are at least 0: no overflow. */
+        if (order == 0)
+            return room->allocatable - room->used;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
 }
 
 enum tg_node_state tg_fleet_node_state(const struct tg_fleet *fleet, const char *node)

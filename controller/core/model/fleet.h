@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fleet as a decision sees it: nodes with what is left of cpu, memory and pods, devices with
- * who holds them. Built from API objects, whatever their order, to the same result (sorted by
- * name). The objects must outlive the fleet: strings are not copied. This version is built anew for
- * each pass.
+ * who holds them. It lives as long as the controller and is told every event; in whatever order
+ * they come, it ends up the same. It keeps copies of what it needs, strings once however often they
+ * are used: no object has to outlive the call that brings it. What an event costs depends on its
+ * object and what that touches, not on the size of the fleet; nodes and slices that come or go make
+ * the next tg_fleet_settle write the list of rows anew.
  */
 #ifndef TG_CORE_MODEL_FLEET_H
 #define TG_CORE_MODEL_FLEET_H
@@ -56,18 +58,56 @@ struct tg_fleet_input {
 
 struct tg_fleet;
 
-/* All memory comes from the arena; TG_RESOURCE_EXHAUSTED when its budget is. Objects that
- * contradict themselves (a quantity that does not parse) make that object unusable, not the fleet.
- */
+/* An empty fleet; never NULL. instance is copied. */
+struct tg_fleet *tg_fleet_open(const char *instance);
+void tg_fleet_close(struct tg_fleet *fleet); /* NULL is allowed */
+
+/* What selectors are compiled for; NULL: the newest release. Classes are compiled anew if it is
+ * another than before. The zones outlive the fleet. */
+void tg_fleet_select_for(struct tg_fleet *fleet, const struct tg_selector_options *options);
+
+/* Kinds of objects that a fleet is made of. */
+enum tg_fleet_kind {
+    TG_FLEET_NODE,
+    TG_FLEET_SLICE,
+    TG_FLEET_CLASS,
+    TG_FLEET_CLAIM,
+    TG_FLEET_POD,
+    TG_FLEET_TAINT_RULE,
+    TG_FLEET_KINDS, /* how many there are */
+};
+/* The object is there, or is now like this: struct tg_node and so on. One without a name is passed
+ * over; one that contradicts itself (a quantity that does not parse) makes itself unusable, not the
+ * fleet. */
+void tg_fleet_put(struct tg_fleet *fleet, enum tg_fleet_kind kind, const void *object);
+/* It is gone; nothing happens if it was not there. namespace_ NULL for cluster scope. */
+void tg_fleet_drop(struct tg_fleet *fleet, enum tg_fleet_kind kind, const char *namespace_,
+                   const char *name);
+/* Devices that count as busy for an owner without an allocation, until the next call for the same
+ * owner: those of the last call, none for n 0. For how long and why is the caller's business (Gang
+ * status.holds). */
+void tg_fleet_hold(struct tg_fleet *fleet, const char *owner, const struct tg_fleet_busy *busy,
+                   size_t n);
+
+/* What a decision has just given away, or a plan is about to: devices get their holder, pods take
+ * their room, where they do not count already. */
+void tg_fleet_assume(struct tg_fleet *fleet, const struct tg_fleet_busy *busy, size_t n_busy,
+                     const struct tg_fleet_assumed *assumed, size_t n_assumed);
+/* Where the assumptions stand now, and back to there: what was assumed since is forgotten, in
+ * whatever order events came meanwhile. */
+size_t tg_fleet_mark(const struct tg_fleet *fleet);
+void tg_fleet_undo(struct tg_fleet *fleet, size_t mark);
+
+/* To be called after events and before the fleet is looked at or decided about. */
+void tg_fleet_settle(struct tg_fleet *fleet);
+/* Everything that a decision can see, as one number: two fleets that were told the same, in any
+ * order, have the same. Costs a walk over all of it: for tests and audits. */
+uint64_t tg_fleet_hash(struct tg_fleet *fleet);
+
+/* A fleet that is told all of the input, settled, and closed when the arena is reset or freed.
+ * TG_RESOURCE_EXHAUSTED: the arena does not remember it. */
 int tg_fleet_new(const struct tg_fleet_input *input, struct tg_arena *arena, struct tg_fleet **ret,
                  struct tg_error *err);
-
-/* What a decision has just given away: devices get their holder, pods (which did not stand anywhere
- * before) take their room. The fleet then equals one that is built anew with these added to its
- * input. Strings must outlive the fleet. */
-int tg_fleet_assume(struct tg_fleet *fleet, const struct tg_fleet_busy *busy, size_t n_busy,
-                    const struct tg_fleet_assumed *assumed, size_t n_assumed,
-                    struct tg_arena *arena, struct tg_error *err);
 
 /* Is the class managed by this instance (label), and does it carry the guard as an entry of its
  * own? */
@@ -98,9 +138,11 @@ enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const c
 /* NULL if nobody holds it; else "claim ns/name" or the holder given in the input. */
 const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *driver,
                                    const char *pool, const char *device);
-/* The device object, or NULL (for bindingConditions and so on that an allocation copies). */
+/* The device, made in the arena, or NULL (for bindingConditions and so on that an allocation
+ * copies): not there, or the arena is exhausted. */
 const struct tg_device *tg_fleet_device(const struct tg_fleet *fleet, const char *driver,
-                                        const char *pool, const char *device);
+                                        const char *pool, const char *device,
+                                        struct tg_arena *arena);
 
 /* State of a node for a plan that names it. */
 enum tg_node_state { TG_NODE_OK, TG_NODE_GONE, TG_NODE_NOT_READY /* or cordoned */ };

@@ -56,7 +56,7 @@ static int read_policy(const char *text, struct tg_view_capacity *c, bool *ret_o
     return rc;
 }
 
-static void add_share(const struct tg_fleet_holder *share, struct tg_view_capacity *c)
+static void add_share(const struct tg_grant *share, struct tg_view_capacity *c)
 {
     for (size_t i = 0; i < share->n_consumed; i++) {
         __int128 amount = 0;
@@ -68,7 +68,7 @@ static void add_share(const struct tg_fleet_holder *share, struct tg_view_capaci
     }
 }
 
-int tg_node_capacity_of(const struct tg_fleet_holder *holders, size_t n, struct tg_view_device *row,
+int tg_node_capacity_of(const struct tg_held *held, struct tg_view_device *row,
                         struct tg_arena *arena, struct tg_error *err)
 {
     int rc =
@@ -85,9 +85,10 @@ int tg_node_capacity_of(const struct tg_fleet_holder *holders, size_t n, struct 
             rc = read_policy(keyed->value.request_policy, c, &ok, arena, err);
         if (!ok)
             row->barred = "has a capacity that is no quantity";
-        for (size_t k = 0; k < n; k++) {
-            if (holders[k].share != NULL)
-                add_share(&holders[k], c);
+        for (const struct tg_grant *g = held == NULL ? NULL : held->first; g != NULL;
+             g = tg_grant_next(g)) {
+            if (g->share != NULL)
+                add_share(g, c);
         }
     }
     return rc;

@@ -3,12 +3,12 @@
 #ifndef TG_CORE_MODEL_NODE_CAPACITY_H
 #define TG_CORE_MODEL_NODE_CAPACITY_H
 
+#include "controller/core/model/model.h"
 #include "controller/core/model/node_view.h"
-#include "controller/core/model/view.h"
 
-/* capacity and n_capacity of the row; barred if a quantity is none. holders: n of the device. Of a
- * share whose amount is none, the whole value counts as used. */
-int tg_node_capacity_of(const struct tg_fleet_holder *holders, size_t n, struct tg_view_device *row,
+/* capacity and n_capacity of the row; barred if a quantity is none. held: of the device, or NULL.
+ * Of a share whose amount is none, the whole value counts as used. */
+int tg_node_capacity_of(const struct tg_held *held, struct tg_view_device *row,
                         struct tg_arena *arena, struct tg_error *err);
 
 #endif

@@ -76,8 +76,8 @@ static int add_set(struct tg_counter_pile *pile, struct tg_node_pool *pool,
 
 /* One block: the sets of these slices. */
 static int add_block(struct tg_node_counters *c, struct tg_node_pool *pool,
-                     const struct tg_resource_slice *const *slices, size_t n,
-                     struct tg_arena *arena, struct tg_error *err)
+                     const struct tg_seen_slice *slices, size_t n, struct tg_arena *arena,
+                     struct tg_error *err)
 {
     struct tg_counter_block *block = &c->blocks[c->n_blocks++];
     const void **order;
@@ -85,14 +85,14 @@ static int add_block(struct tg_node_counters *c, struct tg_node_pool *pool,
     int rc = 0;
 
     for (size_t i = 0; i < n; i++)
-        n_sets += slices[i]->spec->shared_counters.n;
+        n_sets += slices[i].slice->n_counters;
     rc = tg_core_alloc(arena, n_sets, sizeof(*order), &order, err);
     if (rc < 0)
         return rc;
     n_sets = 0;
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < slices[i]->spec->shared_counters.n; k++)
-            order[n_sets++] = &slices[i]->spec->shared_counters.items[k];
+        for (size_t k = 0; k < slices[i].slice->n_counters; k++)
+            order[n_sets++] = &slices[i].slice->counters[k];
     }
     rc = tg_core_sort(order, n_sets, compare_sets, NULL, arena, err);
     block->first = c->pile->n;
@@ -111,7 +111,7 @@ static int add_block(struct tg_node_counters *c, struct tg_node_pool *pool,
 }
 
 static const struct tg_counter_block *block_of(const struct tg_node_counters *c,
-                                               const struct tg_resource_slice *slice)
+                                               const struct tg_fleet_slice *slice)
 {
     for (size_t i = 0; i < c->n_blocks; i++) {
         if (c->blocks[i].slice == NULL || c->blocks[i].slice == slice)
@@ -170,40 +170,39 @@ static void charge(struct tg_node_counters *c, const struct tg_counter_block *bl
     }
 }
 
-static int charge_all(struct tg_node_counters *c, const struct tg_fleet *fleet,
+static int charge_all(struct tg_node_counters *c, const struct tg_model *model,
                       struct tg_node_pool *pool, struct tg_arena *arena, struct tg_error *err)
 {
     for (size_t i = 0; i < pool->n_all; i++) {
-        const struct tg_resource_slice_spec *spec = pool->all[i]->spec;
-        const struct tg_counter_block *block = block_of(c, pool->all[i]);
+        const struct tg_seen_slice *seen = &pool->all[i];
+        const struct tg_counter_block *block = block_of(c, seen->slice);
 
-        for (size_t k = 0; k < spec->devices.n; k++) {
-            const struct tg_device *device = &spec->devices.items[k];
+        for (size_t k = 0; seen->devices != NULL && k < seen->slice->n_slots; k++) {
+            const struct tg_device *device = &seen->devices[k];
             const char *missing = NULL;
 
             if (device->consumes_counters.n == 0)
                 continue;
             charge(c, block, device,
-                   tg_fleet_is_held(fleet, spec->driver, spec->pool->name, device->name), &missing);
+                   tg_slot_held(model, pool->pool, &seen->slice->slots[k]) != NULL, &missing);
             if (missing != NULL)
                 return say_invalid(
                     pool,
                     tg_arena_printf(arena,
                                     "device %s consumes counters of set %s which are not there",
-                                    tg_or(device->name, "?"), missing),
+                                    device->name, missing),
                     err);
         }
     }
     return 0;
 }
 
-int tg_node_counters_init(struct tg_node_counters *ret, const struct tg_fleet *fleet,
+int tg_node_counters_init(struct tg_node_counters *ret, const struct tg_model *model,
                           struct tg_node_pool *pool, const struct tg_rules *rules,
                           struct tg_counter_pile *pile, struct tg_arena *arena,
                           struct tg_error *err)
 {
     bool of_slices = rules->release < RELEASE_OF_POOL_SCOPE;
-    const struct tg_resource_slice *const *all = pool->all;
     size_t before = pile->n;
     int rc = 0;
 
@@ -212,14 +211,14 @@ int tg_node_counters_init(struct tg_node_counters *ret, const struct tg_fleet *f
         return 0;
     rc = tg_core_alloc(arena, of_slices ? pool->n_all : 1, sizeof(*ret->blocks), &ret->blocks, err);
     if (rc == 0 && !of_slices)
-        rc = add_block(ret, pool, all, pool->n_all, arena, err);
+        rc = add_block(ret, pool, pool->all, pool->n_all, arena, err);
     for (size_t i = 0; rc == 0 && of_slices && pool->state != TG_POOL_INVALID && i < pool->n_all;
          i++) {
-        rc = add_block(ret, pool, &all[i], 1, arena, err);
-        ret->blocks[i].slice = all[i];
+        rc = add_block(ret, pool, &pool->all[i], 1, arena, err);
+        ret->blocks[i].slice = pool->all[i].slice;
     }
     if (rc == 0 && pool->state != TG_POOL_INVALID)
-        rc = charge_all(ret, fleet, pool, arena, err);
+        rc = charge_all(ret, model, pool, arena, err);
     if (pool->state == TG_POOL_INVALID)
         pile->n = before;
     return rc;
@@ -238,10 +237,10 @@ static void sort_consumes(struct tg_view_consumes *items, size_t n)
     }
 }
 
-int tg_node_counters_of(const struct tg_node_counters *counters, struct tg_view_device *row,
-                        struct tg_arena *arena, struct tg_error *err)
+int tg_node_counters_of(const struct tg_node_counters *counters, const struct tg_fleet_slice *slice,
+                        struct tg_view_device *row, struct tg_arena *arena, struct tg_error *err)
 {
-    const struct tg_counter_block *block = block_of(counters, row->slice);
+    const struct tg_counter_block *block = block_of(counters, slice);
     struct tg_view_consumes *consumes;
     size_t n = 0;
     int rc = 0;

@@ -14,8 +14,8 @@ struct tg_counter_pile { /* the counters of a view while it is built */
     size_t n, capacity;
 };
 struct tg_counter_block {
-    const struct tg_resource_slice *slice; /* whose devices it is for; NULL: of the pool */
-    size_t first, n;                       /* in the pile, sorted by set and name */
+    const struct tg_fleet_slice *slice; /* whose devices it is for; NULL: of the pool */
+    size_t first, n;                    /* in the pile, sorted by set and name */
 };
 struct tg_node_counters {
     struct tg_counter_pile *pile;
@@ -28,13 +28,13 @@ int tg_counter_pile_add(struct tg_counter_pile *pile, const struct tg_view_count
 /* Adds the counters of the pool to the pile. May find the pool to be invalid: a set twice, an
  * unknown set or counter, in slices for other nodes too, a quantity that is none. With the gate off
  * there are none, and nothing is judged. */
-int tg_node_counters_init(struct tg_node_counters *ret, const struct tg_fleet *fleet,
+int tg_node_counters_init(struct tg_node_counters *ret, const struct tg_model *model,
                           struct tg_node_pool *pool, const struct tg_rules *rules,
                           struct tg_counter_pile *pile, struct tg_arena *arena,
                           struct tg_error *err);
 /* What a device of the pool takes, and which counters must not be below 0 for it: consumes,
  * n_consumes, first_counter and n_counters of the row; barred if a quantity is none. */
-int tg_node_counters_of(const struct tg_node_counters *counters, struct tg_view_device *row,
-                        struct tg_arena *arena, struct tg_error *err);
+int tg_node_counters_of(const struct tg_node_counters *counters, const struct tg_fleet_slice *slice,
+                        struct tg_view_device *row, struct tg_arena *arena, struct tg_error *err);
 
 #endif

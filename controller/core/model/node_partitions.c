@@ -56,10 +56,8 @@ static size_t count_derived(const struct tg_node_pool *pool)
     size_t n = 0;
 
     for (size_t i = 0; i < pool->n_all; i++) {
-        const struct tg_resource_slice_spec *spec = pool->all[i]->spec;
-
-        for (size_t k = 0; k < spec->devices.n; k++)
-            n += is_derived(&spec->devices.items[k], spec->driver) ? 1 : 0;
+        for (size_t k = 0; k < pool->all[i].slice->n_slots; k++)
+            n += (pool->all[i].slice->slots[k].flags & TG_SLOT_DERIVED) != 0 ? 1 : 0;
     }
     return n;
 }
@@ -75,13 +73,11 @@ static int gather(const struct tg_node_pool *pool, size_t n, struct tg_arena *ar
         rc = tg_core_alloc(arena, n, sizeof(**ret), ret, err);
     *ret_n = 0;
     for (size_t i = 0; rc == 0 && i < pool->n_all; i++) {
-        const struct tg_resource_slice_spec *spec = pool->all[i]->spec;
+        const struct tg_fleet_slice *slice = pool->all[i].slice;
 
-        for (size_t k = 0; k < spec->devices.n; k++) {
-            const struct tg_device *device = &spec->devices.items[k];
-
-            if (is_derived(device, spec->driver) &&
-                window_of(device, spec->driver, &windows[*ret_n])) {
+        for (size_t k = 0; (slice->flags & TG_SLOT_DERIVED) != 0 && k < slice->n_slots; k++) {
+            if ((slice->slots[k].flags & TG_SLOT_DERIVED) != 0 &&
+                window_of(&pool->all[i].devices[k], pool->pool->driver, &windows[*ret_n])) {
                 (*ret)[*ret_n] = &windows[*ret_n];
                 (*ret_n)++;
             }
@@ -161,6 +157,8 @@ static void covers(const struct tg_node_partitions *p, const struct tg_device *d
         if (!window_of(device, driver, &window))
             return;
         card = find_card(p, window.card);
+        if (card == NULL)
+            return;
         *ret_first = card->first + window.start;
         *ret_n = window.size;
         return;
@@ -173,7 +171,22 @@ static void covers(const struct tg_node_partitions *p, const struct tg_device *d
     }
 }
 
-int tg_node_partitions_init(struct tg_node_partitions *ret, const struct tg_fleet *fleet,
+/* Of slices that nobody opened no device is a window; a card among them is none of this node's. */
+static void charge(struct tg_node_partitions *p, const struct tg_model *model,
+                   const struct tg_node_pool *pool, const struct tg_seen_slice *seen)
+{
+    for (size_t k = 0; seen->devices != NULL && k < seen->slice->n_slots; k++) {
+        size_t first = 0, n = 0;
+
+        if (tg_slot_held(model, pool->pool, &seen->slice->slots[k]) == NULL)
+            continue;
+        covers(p, &seen->devices[k], pool->pool->driver, &first, &n);
+        for (size_t slice = first; slice < first + n; slice++)
+            p->pile->items[slice].left -= TG_NANOS_ONE;
+    }
+}
+
+int tg_node_partitions_init(struct tg_node_partitions *ret, const struct tg_model *model,
                             const struct tg_node_pool *pool, struct tg_counter_pile *pile,
                             struct tg_arena *arena, struct tg_error *err)
 {
@@ -188,19 +201,8 @@ int tg_node_partitions_init(struct tg_node_partitions *ret, const struct tg_flee
     if (rc == 0)
         rc = open_cards(ret, windows, n, arena, err);
     ret->n = pile->n - ret->first;
-    for (size_t i = 0; rc == 0 && i < pool->n_all; i++) {
-        const struct tg_resource_slice_spec *spec = pool->all[i]->spec;
-
-        for (size_t k = 0; k < spec->devices.n; k++) {
-            const struct tg_device *device = &spec->devices.items[k];
-            size_t first = 0, taken = 0;
-
-            if (tg_fleet_is_held(fleet, spec->driver, spec->pool->name, device->name))
-                covers(ret, device, spec->driver, &first, &taken);
-            for (size_t slice = first; slice < first + taken; slice++)
-                pile->items[slice].left -= TG_NANOS_ONE;
-        }
-    }
+    for (size_t i = 0; rc == 0 && i < pool->n_all; i++)
+        charge(ret, model, pool, &pool->all[i]);
     return rc;
 }
 

@@ -26,7 +26,7 @@ struct tg_node_partitions {
 };
 
 /* Adds the counters of the pool to the pile, with everything that is allocated taken off. */
-int tg_node_partitions_init(struct tg_node_partitions *ret, const struct tg_fleet *fleet,
+int tg_node_partitions_init(struct tg_node_partitions *ret, const struct tg_model *model,
                             const struct tg_node_pool *pool, struct tg_counter_pile *pile,
                             struct tg_arena *arena, struct tg_error *err);
 /* What a device of the pool takes of them: as tg_node_counters_of. A derived one that does not say

@@ -10,200 +10,254 @@
 /* Counter sets had to be in the slices of their devices until 1.34 (dra-api 2.3). */
 #define RELEASE_OF_COUNTER_SLICES 35
 
-int64_t tg_slice_generation(const struct tg_resource_slice *slice)
+int tg_seen_open(const struct tg_model *model, struct tg_seen_slice *seen, struct tg_arena *arena,
+                 struct tg_error *err)
 {
-    return slice->spec->pool->generation.set ? slice->spec->pool->generation.value : 0;
+    struct tg_device *devices;
+    int rc = 0;
+
+    if (seen->devices != NULL || seen->slice->n_slots == 0)
+        return 0;
+    rc = tg_core_alloc(arena, seen->slice->n_slots, sizeof(*devices), &devices, err);
+    for (size_t i = 0; rc == 0 && i < seen->slice->n_slots; i++)
+        rc = tg_slot_device(model, &seen->slice->slots[i], arena, &devices[i], err);
+    seen->devices = devices;
+    return rc;
 }
 
-static bool has_selection(const struct tg_resource_slice_spec *spec)
+static bool has_selection(const struct tg_fleet_slice *slice)
 {
-    return (spec->node_name != NULL && spec->node_name[0] != '\0') ||
-           (spec->all_nodes.set && spec->all_nodes.value) || spec->node_selector != NULL;
+    return slice->node_name != NULL || slice->all_nodes || slice->selector != NULL;
 }
 
-static bool any_device_matches(const struct tg_resource_slice_spec *spec,
-                               const struct tg_node *node)
-{
-    for (size_t i = 0; i < spec->devices.n; i++) {
-        const struct tg_device *device = &spec->devices.items[i];
+/* What is asked about one slice: the node, and the rules. */
+struct question {
+    const struct tg_model *model;
+    const struct tg_node *node;
+    const struct tg_rules *rules;
+    struct tg_arena *arena;
+    struct tg_error *err;
+};
 
-        if (tg_node_matches(node, device->node_name,
-                            device->all_nodes.set && device->all_nodes.value,
-                            device->node_selector))
-            return true;
+static int any_device_matches(const struct question *q, struct tg_seen_slice *seen, bool *ret)
+{
+    int rc = tg_seen_open(q->model, seen, q->arena, q->err);
+
+    *ret = false;
+    for (size_t i = 0; rc == 0 && !*ret && i < seen->slice->n_slots; i++) {
+        const struct tg_device *device = &seen->devices[i];
+
+        *ret = tg_node_matches(q->node, device->node_name,
+                               device->all_nodes.set && device->all_nodes.value,
+                               device->node_selector);
     }
-    return false;
+    return rc;
 }
 
 /* Has the slice devices for the node? One without any selection that we know has none: it is of an
  * extension that came later. */
-static bool is_for_node(const struct tg_resource_slice_spec *spec, const struct tg_node *node)
+static int is_for_node(const struct question *q, struct tg_seen_slice *seen, bool *ret)
 {
-    if (has_selection(spec))
-        return tg_node_matches(node, spec->node_name, spec->all_nodes.set && spec->all_nodes.value,
-                               spec->node_selector);
-    return spec->per_device_node_selection.set && spec->per_device_node_selection.value &&
-           any_device_matches(spec, node);
+    const struct tg_fleet_slice *slice = seen->slice;
+
+    *ret = false;
+    if (has_selection(slice))
+        *ret = tg_node_matches(q->node, slice->node_name, slice->all_nodes, slice->selector);
+    else if (slice->per_device.set && slice->per_device.value)
+        return any_device_matches(q, seen, ret);
+    return 0;
 }
 
-static bool is_ignored(const struct tg_resource_slice_spec *spec, const struct tg_rules *rules)
+static bool is_ignored(const struct tg_fleet_slice *slice, const struct tg_rules *rules)
 {
     if (tg_rules_have(rules, TG_FEATURE_PARTITIONABLE_DEVICES))
         return false;
-    return spec->per_device_node_selection.set ||
-           (spec->shared_counters.n > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES);
+    return slice->per_device.set ||
+           (slice->n_counters > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES);
 }
 
-static bool holds_counters_only(const struct tg_resource_slice_spec *spec,
-                                const struct tg_rules *rules)
+static bool holds_counters_only(const struct tg_fleet_slice *slice, const struct tg_rules *rules)
 {
-    return spec->shared_counters.n > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES;
+    return slice->n_counters > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES;
 }
 
 /* Slices come newest first, so the first one for the node has the generation that counts. A slice
  * of counters is for the nodes that it names, as any other (from 1.37 on; earlier releases let it
  * count for every node, and so took devices from a generation that was no longer the newest). */
-static bool find_generation(const struct tg_fleet_pool *pool, const struct tg_node *node,
-                            const struct tg_rules *rules, int64_t *ret)
+static int find_generation(const struct question *q, const struct tg_fleet_pool *pool,
+                           bool *ret_found, int64_t *ret)
 {
-    for (size_t i = 0; i < pool->n_slices; i++) {
-        const struct tg_resource_slice_spec *spec = pool->slices[i]->spec;
+    int rc = 0;
 
-        if (is_ignored(spec, rules) || !is_for_node(spec, node))
+    *ret_found = false;
+    for (size_t i = 0; rc == 0 && !*ret_found && i < pool->slices.n; i++) {
+        struct tg_seen_slice one = {.slice = pool->slices.items[i]};
+
+        if (is_ignored(one.slice, q->rules))
             continue;
-        *ret = tg_slice_generation(pool->slices[i]);
-        return true;
+        rc = is_for_node(q, &one, ret_found);
+        *ret = one.slice->generation;
     }
-    return false;
+    return rc;
 }
 
 struct slices {
-    const struct tg_resource_slice **items;
+    const struct tg_fleet_slice **items;
     size_t n;
 };
 
-static int gather(const struct tg_fleet_pool *pool, const struct tg_node *node,
-                  const struct tg_rules *rules, int64_t generation, struct tg_arena *arena,
-                  struct tg_node_pool *ret, struct slices *relevant, struct tg_error *err)
+static int gather(const struct question *q, const struct tg_fleet_pool *pool, int64_t generation,
+                  struct tg_node_pool *ret, struct slices *relevant)
 {
-    int rc = tg_core_alloc(arena, pool->n_slices, sizeof(*ret->own), &ret->own, err);
+    size_t n = pool->slices.n;
+    int rc = tg_core_alloc(q->arena, n, sizeof(*ret->own), &ret->own, q->err);
 
     if (rc == 0)
-        rc = tg_core_alloc(arena, pool->n_slices, sizeof(*ret->all), &ret->all, err);
+        rc = tg_core_alloc(q->arena, n, sizeof(*ret->all), &ret->all, q->err);
     if (rc == 0)
-        rc = tg_core_alloc(arena, pool->n_slices, sizeof(*relevant->items), &relevant->items, err);
-    for (size_t i = 0; rc == 0 && i < pool->n_slices; i++) {
-        const struct tg_resource_slice_spec *spec = pool->slices[i]->spec;
+        rc = tg_core_alloc(q->arena, n, sizeof(*relevant->items), &relevant->items, q->err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct tg_seen_slice *seen = &ret->all[ret->n_all];
+        bool own = false;
 
-        if (tg_slice_generation(pool->slices[i]) != generation)
+        seen->slice = pool->slices.items[i];
+        if (seen->slice->generation != generation)
             continue;
-        ret->all[ret->n_all++] = pool->slices[i];
-        if (is_ignored(spec, rules) || !is_for_node(spec, node))
+        ret->n_all++;
+        if (is_ignored(seen->slice, q->rules))
             continue;
-        relevant->items[relevant->n++] = pool->slices[i];
-        if (!holds_counters_only(spec, rules))
-            ret->own[ret->n_own++] = pool->slices[i];
+        rc = is_for_node(q, seen, &own);
+        if (!own)
+            continue;
+        relevant->items[relevant->n++] = seen->slice;
+        if (!holds_counters_only(seen->slice, q->rules))
+            ret->own[ret->n_own++] = ret->n_all - 1;
     }
     return rc;
 }
 
 /* Each slice must say how many they are. Where they contradict each other the built-in allocator
  * believes one of them; here nothing is known then. */
-static bool are_complete(const struct tg_resource_slice *const *slices, size_t n)
+static bool are_complete(const struct slices *slices)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct tg_opt_int *count = &slices[i]->spec->pool->resource_slice_count;
-
-        if (!count->set || count->value < 0 || (uint64_t)count->value != n)
+    for (size_t i = 0; i < slices->n; i++) {
+        if (slices->items[i]->count < 0 || (uint64_t)slices->items[i]->count != slices->n)
             return false;
     }
-    return n > 0;
+    return slices->n > 0;
+}
+
+static bool is_whole(const struct tg_node_pool *pool)
+{
+    for (size_t i = 0; i < pool->n_all; i++) {
+        int64_t count = pool->all[i].slice->count;
+
+        if (count < 0 || (uint64_t)count != pool->n_all)
+            return false;
+    }
+    return pool->n_all > 0;
 }
 
 static int compare_names(const void *a, const void *b, const void *context)
 {
+    const struct tg_slot *x = a, *y = b;
+
     (void)context;
-    return strcmp(((const struct tg_device *)a)->name, ((const struct tg_device *)b)->name);
+    return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* *ret_twice: the name that two devices of these slices have, or NULL. */
-static int find_twin(struct tg_node_pool *p, struct tg_arena *arena, const char **ret_twice,
+/* *ret_twice: the name that two devices of these slices have, or 0. */
+static int find_twin(struct tg_node_pool *p, struct tg_arena *arena, uint32_t *ret_twice,
                      struct tg_error *err)
 {
     const void **order;
     size_t n = 0;
     int rc = 0;
 
-    *ret_twice = NULL;
+    *ret_twice = 0;
     for (size_t i = 0; i < p->n_own; i++)
-        n += p->own[i]->spec->devices.n;
+        n += p->all[p->own[i]].slice->n_slots;
     rc = tg_core_alloc(arena, n, sizeof(*order), &order, err);
     if (rc < 0)
         return rc;
     n = 0;
     for (size_t i = 0; i < p->n_own; i++) {
-        const struct tg_resource_slice_spec *spec = p->own[i]->spec;
+        const struct tg_fleet_slice *slice = p->all[p->own[i]].slice;
 
-        for (size_t k = 0; k < spec->devices.n; k++) {
-            const struct tg_device *device = &spec->devices.items[k];
-
-            p->has_binding = p->has_binding || device->binding_conditions.n > 0;
-            if (device->name != NULL)
-                order[n++] = device;
-        }
+        p->has_binding = p->has_binding || (slice->flags & TG_SLOT_BINDING) != 0;
+        for (size_t k = 0; k < slice->n_slots; k++)
+            order[n++] = &slice->slots[k];
     }
     rc = tg_core_sort(order, n, compare_names, NULL, arena, err);
-    for (size_t i = 1; rc == 0 && i < n && *ret_twice == NULL; i++) {
+    for (size_t i = 1; rc == 0 && i < n && *ret_twice == 0; i++) {
         if (compare_names(order[i - 1], order[i], NULL) == 0)
-            *ret_twice = ((const struct tg_device *)order[i])->name;
+            *ret_twice = ((const struct tg_slot *)order[i])->name;
     }
     return rc;
 }
 
-static int judge_names(struct tg_node_pool *p, struct tg_arena *arena, struct tg_error *err)
+static int judge_names(const struct tg_model *model, struct tg_node_pool *p, struct tg_arena *arena,
+                       struct tg_error *err)
 {
-    const char *twice = NULL;
+    uint32_t twice = 0;
     int rc = find_twin(p, arena, &twice, err);
 
-    if (rc < 0 || twice == NULL)
+    if (rc < 0 || twice == 0)
         return rc;
     p->state = TG_POOL_INVALID;
-    p->why = tg_arena_printf(arena, "has two devices named %s", twice);
+    p->why = tg_arena_printf(arena, "has two devices named %s",
+                             (const char *)tg_blobs_get(&model->strings, twice));
     return p->why == NULL ? tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                                          "the decision needs more memory than its budget")
                           : 0;
 }
 
-int tg_node_pool_judge(const struct tg_fleet_pool *pool, const struct tg_node *node,
-                       const struct tg_rules *rules, struct tg_arena *arena,
-                       struct tg_node_pool *ret, bool *ret_seen, struct tg_error *err)
+/* Devices of this node, and those elsewhere that count. */
+static int open_slices(const struct question *q, struct tg_node_pool *p)
 {
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < p->n_own; i++)
+        rc = tg_seen_open(q->model, &p->all[p->own[i]], q->arena, q->err);
+    for (size_t i = 0; rc == 0 && i < p->n_all; i++) {
+        if ((p->all[i].slice->flags & (TG_SLOT_COUNTS | TG_SLOT_DERIVED)) != 0)
+            rc = tg_seen_open(q->model, &p->all[i], q->arena, q->err);
+    }
+    return rc;
+}
+
+int tg_node_pool_judge(const struct tg_model *model, const struct tg_fleet_pool *pool,
+                       const struct tg_node *node, const struct tg_rules *rules,
+                       struct tg_arena *arena, struct tg_node_pool *ret, bool *ret_seen,
+                       struct tg_error *err)
+{
+    const struct question q = {
+        .model = model, .node = node, .rules = rules, .arena = arena, .err = err};
+    bool looks = rules->release >= RELEASE_OF_COUNTER_SLICES;
     int64_t generation = 0;
     struct slices relevant = {.n = 0};
     int rc = 0;
 
     *ret = (struct tg_node_pool){.pool = pool, .state = TG_POOL_USABLE};
-    *ret_seen = find_generation(pool, node, rules, &generation);
-    if (!*ret_seen)
-        return 0;
-    rc = gather(pool, node, rules, generation, arena, ret, &relevant, err);
-    if (rc < 0)
+    rc = find_generation(&q, pool, ret_seen, &generation);
+    if (rc == 0 && *ret_seen)
+        rc = gather(&q, pool, generation, ret, &relevant);
+    if (rc < 0 || !*ret_seen)
         return rc;
     /* What the node sees is all there is of the generation. Otherwise look at every slice of the
      * pool, which release 34 did not: a newer generation elsewhere makes what is here obsolete. */
-    if (!are_complete(relevant.items, relevant.n)) {
-        bool looks = rules->release >= RELEASE_OF_COUNTER_SLICES;
-
-        if (looks && tg_slice_generation(pool->slices[0]) > generation) {
+    if (!are_complete(&relevant)) {
+        if (looks && pool->slices.items[0]->generation > generation) {
             *ret_seen = false;
             return 0;
         }
-        if (!looks || !are_complete(ret->all, ret->n_all)) {
+        if (!looks || !is_whole(ret)) {
             ret->state = TG_POOL_INCOMPLETE;
             ret->why = "incomplete";
         }
     }
-    return ret->state == TG_POOL_INCOMPLETE && rules->release >= RELEASE_OF_COUNTER_SLICES
-               ? 0
-               : judge_names(ret, arena, err);
+    if (ret->state == TG_POOL_INCOMPLETE && looks)
+        return 0;
+    rc = judge_names(model, ret, arena, err);
+    return rc < 0 ? rc : open_slices(&q, ret);
 }

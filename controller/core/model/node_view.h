@@ -79,7 +79,6 @@ enum tg_view_reach {
 
 struct tg_view_device {
     const struct tg_device *object;
-    const struct tg_resource_slice *slice;
     const char *driver, *pool_name, *name;
     size_t pool; /* of view->pools */
     /* Devices with one shape have the same driver, attributes, capacity (values and policies),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a fleet, for controller/core only: rows of nodes, devices, classes and holders,
- * each sorted by name so that the order of the input leaves no trace. Rows refer to each other by
- * index.
+ * The inside of a fleet, for controller/core only: rows of nodes, devices and classes, each sorted
+ * by name so that the order of events leaves no trace. Rows refer to each other by index. Events
+ * change what a row says in place; a row that comes or goes moves others, at the next
+ * tg_fleet_settle.
  */
 #ifndef TG_CORE_MODEL_VIEW_H
 #define TG_CORE_MODEL_VIEW_H
@@ -27,19 +28,10 @@ struct tg_fleet_node {
     size_t n_rooms;
     const size_t *devices; /* indexes of fleet->devices, in order of driver, pool, name */
     size_t n_devices;
-    const size_t *pools; /* indexes of fleet->pools: those with a slice for this node alone */
-    size_t n_pools;
-};
-
-/* All slices of one driver and pool name, the newest generation first, then by name. */
-struct tg_fleet_pool {
-    const char *driver, *name;
-    const struct tg_resource_slice *const *slices;
-    size_t n_slices;
 };
 
 struct tg_fleet_device {
-    const struct tg_device *object;
+    const struct tg_slot *slot; /* what it is, for the model */
     const char *driver, *pool, *name;
     size_t node;             /* TG_NO_INDEX: of no node that we know */
     const char *unsupported; /* why this version never allocates it, or NULL */
@@ -67,16 +59,6 @@ struct tg_fleet_class {
     size_t contests_first;     /* the first of them; only with contests > 0 */
 };
 
-/* One share or the whole of a device. */
-struct tg_fleet_holder {
-    const char *driver, *pool, *device;
-    const char *holder;
-    bool allocated; /* by a claim's allocation, else only said to be busy */
-    const char *share;
-    const struct tg_string_pair *consumed; /* of the share: capacity and quantity */
-    size_t n_consumed;
-};
-
 struct tg_fleet {
     struct tg_fleet_node *nodes; /* by name */
     size_t n_nodes;
@@ -86,32 +68,12 @@ struct tg_fleet {
     size_t n_bad_pools;
     struct tg_fleet_class *classes; /* by name */
     size_t n_classes;
-    struct tg_fleet_holder *holders; /* by driver, pool, device; the whole of it before shares */
-    size_t n_holders;
-    struct tg_fleet_pool *pools; /* by driver, name */
-    size_t n_pools;
-    const size_t *wide_pools; /* indexes of pools with a slice for more than one node */
-    size_t n_wide_pools;
     const struct tg_device_taint_rule **taint_rules; /* by name */
     size_t n_taint_rules;
     const char *instance;
-    const struct tg_selector_options *selectors;
+    const struct tg_selector_options *selectors; /* what they are compiled for */
+    struct tg_model *model; /* what the rows are made of */
 };
-
-/* The four parts of tg_fleet_new, one file each: pool.c, holder.c, room.c, class.c. They run in
- * this order after the nodes are there. */
-int tg_fleet_add_devices(struct tg_fleet *fleet, const struct tg_fleet_input *input,
-                         struct tg_arena *arena, struct tg_error *err);
-int tg_fleet_add_holders(struct tg_fleet *fleet, const struct tg_fleet_input *input,
-                         struct tg_arena *arena, struct tg_error *err);
-int tg_fleet_add_pods(struct tg_fleet *fleet, const struct tg_fleet_input *input,
-                      struct tg_arena *arena, struct tg_error *err);
-int tg_fleet_add_classes(struct tg_fleet *fleet, const struct tg_fleet_input *input,
-                         struct tg_arena *arena, struct tg_error *err);
-/* Which pools reach which nodes; after the pools are there. */
-int tg_fleet_link_pools(struct tg_fleet *fleet, struct tg_arena *arena, struct tg_error *err);
-/* node->status.allocatable to rooms; sets broken when a quantity does not parse. */
-int tg_fleet_open_rooms(struct tg_fleet_node *node, struct tg_arena *arena, struct tg_error *err);
 
 /* TG_NO_INDEX if there is none. */
 size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name);
@@ -120,13 +82,9 @@ size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, co
 const struct tg_fleet_class *tg_fleet_find_class(const struct tg_fleet *fleet, const char *name);
 const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet,
                                                        const char *driver, const char *pool);
-/* The holders of a device, the strongest first: *ret_n of them, 0 if nobody holds it. */
-const struct tg_fleet_holder *tg_fleet_find_holders(const struct tg_fleet *fleet,
-                                                    const char *driver, const char *pool,
-                                                    const char *device, size_t *ret_n);
-/* Is the device, or a share of it, anybody's? */
-bool tg_fleet_is_held(const struct tg_fleet *fleet, const char *driver, const char *pool,
-                      const char *device);
+/* Does the selector match the device of that row? TG_FAILED_PRECONDITION: it fails on it. */
+int tg_fleet_selects(const struct tg_fleet *fleet, const struct tg_selector *selector,
+                     size_t device, bool *ret, struct tg_error *err);
 /* What is left of a resource on a node: 0 if the node does not offer it; below 0 if it is
  * overcommitted. */
 int64_t tg_fleet_room_left(const struct tg_fleet_node *node, const char *resource);

@@ -35,11 +35,11 @@ static void a_device_is_found_by_driver_pool_and_name(void **state)
     add_gpus(&w, "a", 3, "");
     add_gpus(&w, "b", 3, ""); /* its node is not there */
     fleet = world_fleet(&w);
-    assert_string_equal(tg_fleet_device(fleet, GPU_DRIVER, "a", "gpu-1")->name, "gpu-1");
-    assert_non_null(tg_fleet_device(fleet, GPU_DRIVER, "b", "gpu-2"));
-    assert_null(tg_fleet_device(fleet, GPU_DRIVER, "a", "gpu-3"));
-    assert_null(tg_fleet_device(fleet, "other", "a", "gpu-1"));
-    assert_null(tg_fleet_device(fleet, NULL, "a", "gpu-1"));
+    assert_string_equal(tg_fleet_device(fleet, GPU_DRIVER, "a", "gpu-1", w.arena)->name, "gpu-1");
+    assert_non_null(tg_fleet_device(fleet, GPU_DRIVER, "b", "gpu-2", w.arena));
+    assert_null(tg_fleet_device(fleet, GPU_DRIVER, "a", "gpu-3", w.arena));
+    assert_null(tg_fleet_device(fleet, "other", "a", "gpu-1", w.arena));
+    assert_null(tg_fleet_device(fleet, NULL, "a", "gpu-1", w.arena));
     world_done(&w);
 }
 
@@ -124,7 +124,6 @@ static void what_is_assumed_is_taken(void **state)
     struct tg_fleet_busy busy = {
         .driver = GPU_DRIVER, .pool = "a", .device = "gpu-1", .holder = "gang n/g"};
     struct tg_fleet_assumed assumed = {.node = "a"};
-    struct tg_error err = TG_ERROR_INIT;
     struct tg_fleet *fleet;
     struct world w;
 
@@ -138,7 +137,7 @@ static void what_is_assumed_is_taken(void **state)
                "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"2\"}}}]}}");
     fleet = world_fleet(&w);
     assert_null(tg_fleet_device_holder(fleet, GPU_DRIVER, "a", "gpu-1"));
-    assert_int_equal(tg_fleet_assume(fleet, &busy, 1, &assumed, 1, w.arena, &err), 0);
+    tg_fleet_assume(fleet, &busy, 1, &assumed, 1);
     assert_string_equal(tg_fleet_device_holder(fleet, GPU_DRIVER, "a", "gpu-1"), "gang n/g");
     assert_null(tg_fleet_device_holder(fleet, GPU_DRIVER, "a", "gpu-0"));
     assert_int_equal(tg_fleet_node_slack(fleet, "a"), TG_SLACK_WHOLE * 3 / 4);

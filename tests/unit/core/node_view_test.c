@@ -623,7 +623,7 @@ static void what_was_assumed_since_is_taken(void **state)
     slice(&w, "a", 1, 2, ON("n"), "{\"name\":\"a\"},{\"name\":\"b\"," CONSUMES("c", "2") "}");
     counter_slice(&w, "c", 2, "n", COUNTERS("c", "8"));
     fleet = world_fleet(&w);
-    assert_int_equal(tg_fleet_assume(fleet, &busy, 1, NULL, 0, w.arena, NULL), 0);
+    tg_fleet_assume(fleet, &busy, 1, NULL, 0);
     assert_int_equal(tg_fleet_view(fleet, "n", &rules, w.arena, &view, NULL), 0);
     assert_true(device_of(&view, "b")->taken);
     assert_string_equal(device_of(&view, "b")->holder, "gang ns/g");

@@ -28,8 +28,8 @@ static void only_the_newest_generation_counts(void **state)
     slice(&w, "old", 1, 1, ON_N, "{\"name\":\"old\"}");
     slice(&w, "new", 2, 1, ON_N, "{\"name\":\"new\"}");
     fleet = world_fleet(&w);
-    assert_null(tg_fleet_device(fleet, GPU_DRIVER, "p", "old"));
-    assert_non_null(tg_fleet_device(fleet, GPU_DRIVER, "p", "new"));
+    assert_null(tg_fleet_device(fleet, GPU_DRIVER, "p", "old", w.arena));
+    assert_non_null(tg_fleet_device(fleet, GPU_DRIVER, "p", "new", w.arena));
     assert_int_equal(fleet->nodes[0].n_devices, 1);
     world_done(&w);
 }
@@ -134,10 +134,10 @@ static void counters_that_contradict_themselves_spoil_the_pool(void **state)
         {"{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}},{\"name\":\"c\",\"counters\":{"
          "\"m\":{\"value\":"
          "\"1\"}}}",
-         "c", "two counter sets"},
-        {"{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}}", "d", "not there"},
-        {"{\"name\":\"c\",\"counters\":{\"n\":{\"value\":\"1\"}}}", "c", "not there"},
-        {"", "c", "not there"},
+         "c", "contradict"},
+        {"{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}}", "d", "contradict"},
+        {"{\"name\":\"c\",\"counters\":{\"n\":{\"value\":\"1\"}}}", "c", "contradict"},
+        {"", "c", "contradict"},
     };
 
     (void)state;
@@ -208,5 +208,5 @@ int main(void)
         cmocka_unit_test(malformed_slices_are_passed_over),
     };
 
-    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
 }

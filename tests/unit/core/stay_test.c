@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* controller/core/model/room.c and controller/core/fit/room.c */
+/* controller/core/model/stay.c, place.c and controller/core/fit/room.c */
 #include "controller/core/fit/room.h"
 #include "tests/unit/core/world.h"
 
@@ -134,5 +134,5 @@ int main(void)
         cmocka_unit_test(what_is_not_asked_for_may_be_overcommitted),
     };
 
-    return cmocka_run_group_tests_name("room", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("stay", tests, NULL, NULL);
 }

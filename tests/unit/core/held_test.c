@@ -73,5 +73,5 @@ int main(void)
         cmocka_unit_test(an_allocation_is_named_before_a_plan_and_the_first_name_before_others),
     };
 
-    return cmocka_run_group_tests_name("holder", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("held", tests, NULL, NULL);
 }

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who holds which device: allocations of all claims (those that are being deleted and those of
+ * other controllers included, adminAccess not), holds, and what was assumed. Devices that no slice
+ * publishes at the moment stay held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kubernetes/objects/capacity.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "controller/core/model/model.h"
+
+#define KEY_MAX 512 /* namespace 63, name 253 */
+
+/* --- devices that are held --- */
+
+struct held_key {
+    const struct tg_fleet_pool *pool;
+    uint32_t name;
+};
+
+static uint64_t held_hash(const struct held_key *key)
+{
+    return tg_hash_mix(key->pool->record.hash, key->name);
+}
+
+static bool is_held(const struct tg_record *record, const void *key)
+{
+    const struct tg_held *held = (const struct tg_held *)record;
+    const struct held_key *k = key;
+
+    return held->pool == k->pool && held->name == k->name;
+}
+
+struct tg_held *tg_held_find(const struct tg_model *model, const char *driver, const char *pool,
+                             const char *device)
+{
+    struct held_key key = {.pool = tg_pool_find(model, driver, pool)};
+
+    if (key.pool == NULL || device == NULL || key.pool->n_held == 0)
+        return NULL;
+    key.name = tg_blobs_find(&model->strings, device, strlen(device) + 1);
+    return key.name == 0
+               ? NULL
+               : (struct tg_held *)tg_table_find(&model->held, held_hash(&key), is_held, &key);
+}
+
+struct tg_held *tg_slot_held(const struct tg_model *model, const struct tg_fleet_pool *pool,
+                             const struct tg_slot *slot)
+{
+    const struct held_key key = {.pool = pool, .name = slot->name};
+
+    if (pool->n_held == 0)
+        return NULL;
+    return (struct tg_held *)tg_table_find(&model->held, held_hash(&key), is_held, &key);
+}
+
+static struct tg_held *held_of(struct tg_model *model, const char *driver, const char *pool,
+                               const char *device)
+{
+    struct tg_held *held = tg_held_find(model, driver, pool, device);
+    struct held_key key;
+
+    if (held != NULL)
+        return held;
+    held = tg_xcalloc(1, sizeof(*held));
+    held->pool = tg_pool_of(model, driver, pool);
+    held->pool->n_held++;
+    held->name = model->pack.put(model->pack.data, device);
+    key = (struct held_key){.pool = held->pool, .name = held->name};
+    held->record.hash = held_hash(&key);
+    tg_table_add(&model->held, &held->record);
+    return held;
+}
+
+const char *tg_held_holder(const struct tg_held *held)
+{
+    return held == NULL || held->first->share != NULL ? NULL : held->first->holder;
+}
+
+const struct tg_grant *tg_grant_next(const struct tg_grant *grant)
+{
+    const char *share = grant->share;
+
+    do
+        grant = grant->next;
+    while (grant != NULL && tg_streq(grant->share, share));
+    return grant;
+}
+
+/* The row of a device that is published says who holds it. */
+static void show(struct tg_model *model, const struct tg_held *held, const char *holder)
+{
+    if (model->devices_changed)
+        return;
+    for (size_t i = 0; i < held->pool->slices.n; i++) {
+        const struct tg_fleet_slice *slice = held->pool->slices.items[i];
+
+        for (size_t k = 0; k < slice->n_slots; k++) {
+            if (slice->slots[k].name == held->name && slice->slots[k].row != 0)
+                model->fleet->devices[slice->slots[k].row - 1].holder = holder;
+        }
+    }
+}
+
+/* The whole device before shares of it; allocations before the rest: they are what the API server
+ * says. */
+static int compare(const struct tg_grant *a, const struct tg_grant *b)
+{
+    int order = (int)(a->share != NULL) - (int)(b->share != NULL);
+
+    if (order == 0)
+        order = tg_strcmp(a->share, b->share);
+    if (order == 0)
+        order = (int)b->allocated - (int)a->allocated;
+    return order != 0 ? order : strcmp(a->holder, b->holder);
+}
+
+static void link_grant(struct tg_model *model, struct tg_grant *grant)
+{
+    struct tg_grant **at = &grant->held->first;
+
+    while (*at != NULL && compare(*at, grant) <= 0)
+        at = &(*at)->next;
+    grant->next = *at;
+    *at = grant;
+    show(model, grant->held, tg_held_holder(grant->held));
+}
+
+static void free_grant(struct tg_grant *grant)
+{
+    free(grant->owned);
+    free(grant->share);
+    for (size_t i = 0; i < grant->n_consumed; i++) {
+        free((char *)(uintptr_t)grant->consumed[i].key);
+        free((char *)(uintptr_t)grant->consumed[i].value);
+    }
+    free(grant->consumed);
+    free(grant);
+}
+
+void tg_grant_free(struct tg_model *model, struct tg_grant *grant)
+{
+    struct tg_held *held = grant->held;
+    struct tg_grant **at = &held->first;
+    struct tg_fleet_pool *pool = held->pool;
+
+    while (*at != grant)
+        at = &(*at)->next;
+    *at = grant->next;
+    free_grant(grant);
+    if (held->first != NULL) {
+        show(model, held, tg_held_holder(held));
+        return;
+    }
+    show(model, held, NULL);
+    tg_table_remove(&model->held, &held->record);
+    tg_blobs_drop(&model->strings, held->name, NULL, NULL);
+    free(held);
+    pool->n_held--;
+    tg_pool_release(model, pool);
+}
+
+void tg_held_free(struct tg_held *held)
+{
+    while (held->first != NULL) {
+        struct tg_grant *grant = held->first;
+
+        held->first = grant->next;
+        free_grant(grant);
+    }
+    free(held);
+}
+
+static struct tg_grant *new_grant(struct tg_model *model, const struct tg_fleet_busy *busy)
+{
+    struct tg_grant *grant = tg_xcalloc(1, sizeof(*grant));
+
+    grant->held = held_of(model, busy->driver, busy->pool, busy->device);
+    grant->holder = busy->holder;
+    grant->share = busy->share == NULL ? NULL : tg_xstrdup(busy->share);
+    grant->n_consumed = busy->n_consumed;
+    grant->consumed =
+        busy->n_consumed == 0 ? NULL : tg_xcalloc(busy->n_consumed, sizeof(*grant->consumed));
+    for (size_t i = 0; i < busy->n_consumed; i++)
+        grant->consumed[i] =
+            (struct tg_string_pair){.key = tg_xstrdup(tg_or(busy->consumed[i].key, "")),
+                                    .value = tg_xstrdup(tg_or(busy->consumed[i].value, ""))};
+    return grant;
+}
+
+static bool names_a_device(const struct tg_fleet_busy *busy)
+{
+    return busy->driver != NULL && busy->pool != NULL && busy->device != NULL;
+}
+
+struct tg_grant *tg_grant_assume(struct tg_model *model, const struct tg_fleet_busy *busy)
+{
+    struct tg_grant *grant;
+
+    if (!names_a_device(busy))
+        return NULL;
+    grant = new_grant(model, busy);
+    grant->holder = grant->owned = tg_xstrdup(tg_or(busy->holder, "unknown"));
+    link_grant(model, grant);
+    return grant;
+}
+
+/* --- who holds them --- */
+
+static bool is_owner(const struct tg_record *record, const void *key)
+{
+    return strcmp(((const struct tg_owner *)record)->holder, key) == 0;
+}
+
+static struct tg_owner *find_owner(const struct tg_model *model, const char *holder)
+{
+    return (struct tg_owner *)tg_table_find(&model->owners, tg_hash_text(TG_HASH_SEED, holder),
+                                            is_owner, holder);
+}
+
+static void remove_owner(struct tg_model *model, struct tg_owner *owner)
+{
+    for (size_t i = 0; i < owner->n_grants; i++)
+        tg_grant_free(model, owner->grants[i]);
+    tg_table_remove(&model->owners, &owner->record);
+    free(owner->grants);
+    free(owner);
+}
+
+static struct tg_owner *new_owner(struct tg_model *model, const char *holder, size_t n)
+{
+    struct tg_owner *owner = tg_xcalloc(1, sizeof(*owner) + strlen(holder) + 1);
+
+    memcpy(owner->holder, holder, strlen(holder) + 1);
+    owner->record.hash = tg_hash_text(TG_HASH_SEED, holder);
+    owner->grants = tg_xcalloc(n, sizeof(struct tg_grant *));
+    tg_table_add(&model->owners, &owner->record);
+    return owner;
+}
+
+static void drop_owner(struct tg_model *model, const char *holder)
+{
+    struct tg_owner *owner = find_owner(model, holder);
+
+    if (owner != NULL)
+        remove_owner(model, owner);
+}
+
+static const char *claim_holder(char out[KEY_MAX], const char *namespace_, const char *name)
+{
+    snprintf(out, KEY_MAX, "claim %s/%s", tg_or(namespace_, ""), tg_or(name, "?"));
+    return out;
+}
+
+void tg_claim_drop(struct tg_model *model, const char *namespace_, const char *name)
+{
+    char holder[KEY_MAX];
+
+    drop_owner(model, claim_holder(holder, namespace_, name));
+}
+
+static bool holds(const struct tg_allocation_device *result)
+{
+    return !(result->admin_access.set && result->admin_access.value) && result->driver != NULL &&
+           result->pool != NULL && result->device != NULL;
+}
+
+static const struct tg_allocation_devices *allocated(const struct tg_resource_claim *claim)
+{
+    if (claim->status == NULL || claim->status->allocation == NULL)
+        return NULL;
+    return claim->status->allocation->devices;
+}
+
+static void add_result(struct tg_model *model, struct tg_owner *owner,
+                       const struct tg_allocation_device *result)
+{
+    struct tg_fleet_busy busy = {.driver = result->driver,
+                                 .pool = result->pool,
+                                 .device = result->device,
+                                 .holder = owner->holder,
+                                 .share = result->share_id};
+    struct tg_grant *grant;
+
+    /* A share of which nobody knows how much it takes counts as the whole device. */
+    tg_arena_reset(model->scratch);
+    if (tg_capacity_amounts_read(result->consumed_capacity, model->scratch, &busy.consumed,
+                                 &busy.n_consumed, NULL) < 0)
+        busy.share = NULL;
+    grant = new_grant(model, &busy);
+    grant->allocated = true;
+    owner->grants[owner->n_grants++] = grant;
+    link_grant(model, grant);
+}
+
+void tg_claim_put(struct tg_model *model, const struct tg_resource_claim *claim)
+{
+    const struct tg_allocation_devices *devices = allocated(claim);
+    struct tg_owner *owner;
+    char holder[KEY_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; devices != NULL && i < devices->results.n; i++)
+        n += holds(&devices->results.items[i]) ? 1 : 0;
+    drop_owner(model, claim_holder(holder, claim->metadata->namespace_, claim->metadata->name));
+    if (n == 0)
+        return;
+    owner = new_owner(model, holder, n);
+    for (size_t i = 0; i < devices->results.n; i++) {
+        if (holds(&devices->results.items[i]))
+            add_result(model, owner, &devices->results.items[i]);
+    }
+}
+
+void tg_owner_hold(struct tg_model *model, const char *key, const struct tg_fleet_busy *busy,
+                   size_t n)
+{
+    char holder[KEY_MAX];
+    struct tg_owner *owner;
+
+    snprintf(holder, sizeof(holder), "hold %s", key);
+    drop_owner(model, holder);
+    if (n == 0)
+        return;
+    owner = new_owner(model, holder, n);
+    for (size_t i = 0; i < n; i++) {
+        struct tg_grant *grant = tg_grant_assume(model, &busy[i]);
+
+        if (grant != NULL)
+            owner->grants[owner->n_grants++] = grant;
+    }
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a fleet keeps between decisions: records by name, each made of one API object, and what they
+ * add up to. Everything here is the model's own (heap, strings kept once); an event changes the
+ * records of one object and what depends on it. Private to the model.
+ *
+ *   node ─► place ◄─ stay ◄─ pod          slice ─► pool ─► held ◄─ grant ◄─ claim, hold, assumption
+ *
+ * A place is a node by name, whether its Node is there or only a pod or a slice speaks of it; a
+ * held is a device by name, whether a slice publishes it or not. So the order of events plays no
+ * part.
+ */
+#ifndef TG_CORE_MODEL_MODEL_H
+#define TG_CORE_MODEL_MODEL_H
+
+#include "api/kubernetes/objects/pack.h"
+#include "api/runtime/base/vec.h"
+#include "controller/core/model/table.h"
+#include "controller/core/model/view.h"
+
+/* --- nodes and pods --- */
+
+struct tg_usage { /* of one resource, of all pods that stand on the place */
+    const char *name;
+    __int128 sum; /* exact: what is added can be taken off again */
+    size_t users;
+};
+
+struct tg_place {
+    struct tg_record record;
+    const char *name;
+    struct tg_node *object; /* one block, NULL: no Node of that name */
+    const char *broken;     /* what of the Node cannot be read, or NULL */
+    struct tg_fleet_room *rooms;
+    size_t n_rooms;
+    size_t index; /* of fleet->nodes, TG_NO_INDEX: none, or not known yet */
+    TG_VEC(struct tg_usage) usage;
+    TG_VEC(struct tg_stay *) unreadable;  /* pods here whose requests cannot be read */
+    TG_VEC(struct tg_fleet_pool *) pools; /* with a slice of this node; by driver and name */
+    size_t links;                         /* slices and pods that speak of it */
+};
+
+struct tg_assumed_stay { /* newest first */
+    struct tg_place *place;
+    struct tg_assumed_stay *next;
+};
+
+struct tg_stay {
+    struct tg_record record;
+    struct tg_place *own;            /* bound or nominated; NULL: neither, or no such pod */
+    struct tg_assumed_stay *assumed; /* where else it is said to go */
+    struct tg_place *place;          /* where it counts */
+    const struct tg_amount *amounts; /* of the blobs, n_amounts */
+    const char *problem;             /* why its requests cannot be read */
+    uint32_t demand;                 /* number of the blob, 0: none */
+    uint32_t n_amounts;
+    bool bound, known; /* by a node; an object says so */
+    char key[];        /* namespace/name */
+};
+
+/* --- devices --- */
+
+enum tg_slot_flags {
+    TG_SLOT_TAINTED = 1U << 0,   /* has taints of its own */
+    TG_SLOT_UNHEALTHY = 1U << 1, /* says healthy: false */
+    TG_SLOT_COUNTS = 1U << 2,    /* consumes counters */
+    TG_SLOT_DERIVED = 1U << 3,   /* says derived: true */
+    TG_SLOT_BINDING = 1U << 4,   /* has binding conditions */
+};
+struct tg_slot {            /* one device of a slice */
+    uint32_t name, content; /* of the strings, of the contents */
+    uint32_t row;           /* of fleet->devices + 1, 0: none */
+    uint16_t flags;
+    uint16_t unsupported; /* of tg_unsupported_text, 0: none */
+};
+
+struct tg_fleet_slice {
+    struct tg_record record;
+    const char *name;
+    struct tg_fleet_pool *pool;
+    int64_t generation;
+    int64_t count; /* resourceSliceCount, -1: absent or below 0 */
+    const char *node_name;
+    struct tg_place *place; /* of node_name */
+    bool all_nodes;
+    struct tg_opt_bool per_device;
+    unsigned flags;         /* of any of its slots */
+    struct tg_arena *arena; /* of selector and counters, NULL without */
+    const struct tg_node_selector *selector;
+    const struct tg_counter_set *counters;
+    size_t n_counters;
+    struct tg_slot *slots; /* as published */
+    size_t n_slots;
+};
+
+struct tg_fleet_pool {
+    struct tg_record record;
+    const char *driver, *name;
+    TG_VEC(struct tg_fleet_slice *) slices; /* the newest generation first, then by name */
+    size_t n_held;                          /* devices of it that somebody holds */
+    size_t n_wide;                          /* slices that name no node */
+    const char *why; /* its newest generation is of no use, whatever the node: static text */
+};
+
+struct tg_grant { /* a device, or a share of it, is somebody's */
+    struct tg_held *held;
+    struct tg_grant *next; /* of the device, the strongest first */
+    const char *holder;    /* of the owner, or owned */
+    char *owned;
+    bool allocated;
+    char *share;
+    struct tg_string_pair *consumed; /* one block */
+    size_t n_consumed;
+};
+
+struct tg_held {
+    struct tg_record record;
+    struct tg_fleet_pool *pool;
+    uint32_t name; /* of the strings */
+    struct tg_grant *first;
+};
+
+struct tg_owner { /* a claim, or who holds devices for later */
+    struct tg_record record;
+    struct tg_grant **grants;
+    size_t n_grants;
+    char holder[]; /* "claim namespace/name" */
+};
+
+/* --- the rest --- */
+
+struct tg_kept { /* a class or a rule, with an arena of its own */
+    struct tg_record record;
+    struct tg_arena *arena;
+    const char *name;
+    const void *object;
+    struct tg_fleet_class *klass;
+};
+
+struct tg_undo { /* one thing that was assumed */
+    struct tg_grant *grant;
+    struct tg_stay *stay; /* its newest assumption */
+};
+
+struct tg_model {
+    struct tg_fleet *fleet;
+    struct tg_blobs strings, contents, demands;
+    struct tg_pack_strings pack; /* of strings */
+    struct tg_table places, stays, slices, pools, held, owners, classes, rules;
+    TG_VEC(struct tg_fleet_pool *) wide; /* pools with n_wide > 0, by driver and name */
+    TG_VEC(struct tg_undo) log;
+    TG_VEC(unsigned char) buffer; /* scratch for packing */
+    struct tg_arena *rows;        /* of the rows of the fleet */
+    struct tg_demand_table table; /* scratch, of scratch */
+    struct tg_arena *scratch;
+    bool nodes_changed, devices_changed, kept_changed;
+    struct tg_selector_options selectors; /* what they are compiled for */
+    TG_VEC(uint32_t) contests;            /* by content, of contest.c */
+};
+
+/* strings */
+const char *tg_model_string(struct tg_model *model, const char *s); /* NULL for NULL; used once */
+void tg_model_drop_string(struct tg_model *model, const char *s);   /* NULL is allowed */
+
+int64_t tg_usage_amount(const struct tg_usage *usage); /* stay.c; ends at INT64_MAX */
+
+/* place.c */
+struct tg_place *tg_place_of(struct tg_model *model, const char *name); /* made if need be */
+struct tg_place *tg_place_find(const struct tg_model *model, const char *name);
+void tg_place_release(struct tg_model *model, struct tg_place *place); /* if nobody needs it */
+void tg_place_free(struct tg_model *model, struct tg_place *place);
+void tg_place_put(struct tg_model *model, const struct tg_node *node);
+void tg_place_drop(struct tg_model *model, const char *name);
+/* The row of the place, if it has one, says what the place says. */
+void tg_place_show(struct tg_model *model, const struct tg_place *place);
+void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place);
+
+/* stay.c */
+void tg_stay_put(struct tg_model *model, const struct tg_pod *pod);
+void tg_stay_drop(struct tg_model *model, const char *namespace_, const char *name);
+struct tg_stay *tg_stay_assume(struct tg_model *model, const struct tg_pod *pod, const char *node);
+void tg_stay_forget(struct tg_model *model, struct tg_stay *stay);
+void tg_stay_free(struct tg_model *model, struct tg_stay *stay);
+
+/* slice.c */
+void tg_slice_put(struct tg_model *model, const struct tg_resource_slice *slice);
+void tg_slice_drop(struct tg_model *model, const char *name);
+struct tg_fleet_slice *tg_slice_find(const struct tg_model *model, const char *name);
+void tg_slice_free(struct tg_model *model, struct tg_fleet_slice *slice);
+struct tg_fleet_pool *tg_pool_of(struct tg_model *model, const char *driver, const char *name);
+struct tg_fleet_pool *tg_pool_find(const struct tg_model *model, const char *driver,
+                                   const char *name);
+void tg_pool_release(struct tg_model *model, struct tg_fleet_pool *pool);
+int tg_pool_compare(const struct tg_fleet_pool *a, const struct tg_fleet_pool *b);
+const char *tg_unsupported_text(unsigned which); /* NULL for 0 */
+/* The device of a slot, with what belongs to it in the arena. TG_RESOURCE_EXHAUSTED. */
+int tg_slot_device(const struct tg_model *model, const struct tg_slot *slot, struct tg_arena *arena,
+                   struct tg_device *ret, struct tg_error *err);
+
+/* held.c */
+struct tg_held *tg_held_find(const struct tg_model *model, const char *driver, const char *pool,
+                             const char *device);
+struct tg_held *tg_slot_held(const struct tg_model *model, const struct tg_fleet_pool *pool,
+                             const struct tg_slot *slot);
+/* The next grant that is not the same share again; NULL: no more. */
+const struct tg_grant *tg_grant_next(const struct tg_grant *grant);
+const char *tg_held_holder(const struct tg_held *held); /* of the whole; NULL is allowed */
+void tg_claim_put(struct tg_model *model, const struct tg_resource_claim *claim);
+void tg_owner_hold(struct tg_model *model, const char *key, const struct tg_fleet_busy *busy,
+                   size_t n);
+struct tg_grant *tg_grant_assume(struct tg_model *model, const struct tg_fleet_busy *busy);
+void tg_grant_free(struct tg_model *model, struct tg_grant *grant);
+void tg_held_free(struct tg_held *held); /* with all its grants, when the model ends */
+void tg_claim_drop(struct tg_model *model, const char *namespace_, const char *name);
+
+/* kept.c */
+void tg_class_put(struct tg_model *model, const struct tg_device_class *klass);
+void tg_class_drop(struct tg_model *model, const char *name);
+void tg_classes_compile(struct tg_model *model); /* all of them anew */
+void tg_rule_put(struct tg_model *model, const struct tg_device_taint_rule *rule);
+void tg_rule_drop(struct tg_model *model, const char *name);
+void tg_kept_free(struct tg_kept *kept);
+
+/* contest.c */
+void tg_contests_write(struct tg_model *model); /* contested of devices, contests of classes */
+void tg_contests_forget(struct tg_model *model, uint32_t content); /* 0: of all */
+
+/* pool.c */
+size_t tg_pool_newest(const struct tg_fleet_pool *pool); /* how many slices have its generation */
+void tg_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool); /* sets why */
+
+/* rows.c */
+void tg_rows_settle(struct tg_model *model);
+
+#endif
