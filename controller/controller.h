@@ -140,6 +140,10 @@ bool tg_controller_taken_over(struct tg_controller *controller);
 /* measures.c: the registry, with what the process and the controller tell. */
 void tg_controller_measure(struct tg_controller *controller);
 
+/* feed.c: an object of a store has changed; before or after may be NULL. */
+void tg_controller_feed(struct tg_controller *controller, enum tg_view_kind kind,
+                        const struct tg_object *before, const struct tg_object *after);
+
 /* pass.c */
 void tg_controller_pass(struct tg_controller *controller);
 /* A pass soon, or (wake) not later than at this monotonic time. */

@@ -32,6 +32,11 @@ static void on_change(void *data, struct tg_informer *informer, const struct tg_
 {
     struct tg_controller *controller = data;
 
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++) {
+        if (controller->informers[kind] == informer)
+            tg_controller_feed(controller, kind, before == NULL ? NULL : before->object,
+                               after == NULL ? NULL : after->object);
+    }
     if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL)
         tg_controller_claim_changed(controller, (const void *)before->object,
                                     after == NULL ? NULL : (const void *)after->object);

@@ -457,15 +457,32 @@ void tg_cluster_deliver(struct tg_cluster *cluster)
             continue;
 }
 
+/* As an informer does: who watches is told the difference. */
+static void relist_kind(struct tg_cluster *cluster, enum tg_view_kind kind)
+{
+    struct tg_map *before = cluster->seen[kind];
+
+    cluster->seen[kind] = tg_map_new(NULL);
+    cluster->delivered[kind] = cluster->log[kind].n;
+    for (struct tg_map_entry *e = tg_map_first(cluster->objects[kind]); e != NULL;
+         e = tg_map_next(e)) {
+        const struct tg_snapshot *old = tg_map_take(before, tg_map_key(e));
+
+        tg_map_set(cluster->seen[kind], tg_map_key(e), tg_map_value(e));
+        if (old != tg_map_value(e) && cluster->observer.on_seen != NULL)
+            cluster->observer.on_seen(cluster->observer.data, old, tg_map_value(e));
+    }
+    for (struct tg_map_entry *e = tg_map_first(before); e != NULL; e = tg_map_next(e)) {
+        if (cluster->observer.on_seen != NULL)
+            cluster->observer.on_seen(cluster->observer.data, tg_map_value(e), NULL);
+    }
+    tg_map_free(before);
+}
+
 void tg_cluster_relist(struct tg_cluster *cluster)
 {
-    for (size_t kind = 0; kind < TG_VIEW_KINDS; kind++) {
-        tg_map_clear(cluster->seen[kind]);
-        for (struct tg_map_entry *e = tg_map_first(cluster->objects[kind]); e != NULL;
-             e = tg_map_next(e))
-            tg_map_set(cluster->seen[kind], tg_map_key(e), tg_map_value(e));
-        cluster->delivered[kind] = cluster->log[kind].n;
-    }
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        relist_kind(cluster, kind);
 }
 
 void tg_cluster_fill_view(const struct tg_cluster *cluster, size_t rotate, struct tg_view *view)

@@ -264,6 +264,9 @@ static void on_seen(void *data, const struct tg_snapshot *before, const struct t
 {
     struct bench *bench = data;
 
+    tg_controller_feed(&bench->controller, (after != NULL ? after : before)->kind,
+                       before == NULL ? NULL : before->object,
+                       after == NULL ? NULL : after->object);
     if (before != NULL && before->kind == TG_VIEW_CLAIM)
         tg_controller_claim_changed(&bench->controller, (const void *)before->object,
                                     after == NULL ? NULL : (const void *)after->object);
@@ -286,6 +289,7 @@ struct bench *bench_new(void)
     bench->controller.clock = &bench->clock.clock;
     bench->controller.configuration = bench->configuration;
     bench->controller.units = tg_controller_states_new();
+    bench->controller.fleet = tg_fleet_open("default");
     bench->controller.elector = (struct tg_elector *)(void *)bench;
     tg_cluster_observe(
         bench->cluster,
@@ -296,6 +300,7 @@ struct bench *bench_new(void)
 void bench_free(struct bench *bench)
 {
     tg_map_free(bench->controller.units);
+    tg_fleet_close(bench->controller.fleet);
     tg_map_free(bench->told);
     tg_map_free(bench->taken_back);
     tg_configuration_free(bench->configuration);
