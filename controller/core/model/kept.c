@@ -67,7 +67,8 @@ void tg_class_put(struct tg_model *model, const struct tg_device_class *klass)
     struct tg_kept *kept =
         keep(model, &model->classes, &tg_device_class_type, klass, klass->metadata->name);
 
-    kept->klass = tg_class_read(kept->object, model->fleet->instance, &model->selectors, kept->arena);
+    kept->klass =
+        tg_class_read(kept->object, model->fleet->instance, &model->selectors, kept->arena);
     if (kept->klass == NULL)
         abort();
 }

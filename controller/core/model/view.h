@@ -72,7 +72,7 @@ struct tg_fleet {
     size_t n_taint_rules;
     const char *instance;
     const struct tg_selector_options *selectors; /* what they are compiled for */
-    struct tg_model *model; /* what the rows are made of */
+    struct tg_model *model;                      /* what the rows are made of */
 };
 
 /* TG_NO_INDEX if there is none. */
