@@ -38,7 +38,7 @@ static bool is_held(const struct tg_record *record, const void *key)
 struct tg_held *tg_held_find(const struct tg_model *model, const char *driver, const char *pool,
                              const char *device)
 {
-    struct held_key key = {.pool = tg_pool_find(model, driver, pool)};
+    struct held_key key = {.pool = tg_fleet_pool_find(model, driver, pool)};
 
     if (key.pool == NULL || device == NULL || key.pool->n_held == 0)
         return NULL;
@@ -67,7 +67,7 @@ static struct tg_held *held_of(struct tg_model *model, const char *driver, const
     if (held != NULL)
         return held;
     held = tg_xcalloc(1, sizeof(*held));
-    held->pool = tg_pool_of(model, driver, pool);
+    held->pool = tg_fleet_pool_of(model, driver, pool);
     held->pool->n_held++;
     held->name = model->pack.put(model->pack.data, device);
     key = (struct held_key){.pool = held->pool, .name = held->name};
@@ -161,7 +161,7 @@ void tg_grant_free(struct tg_model *model, struct tg_grant *grant)
     tg_blobs_drop(&model->strings, held->name, NULL, NULL);
     free(held);
     pool->n_held--;
-    tg_pool_release(model, pool);
+    tg_fleet_pool_release(model, pool);
 }
 
 void tg_held_free(struct tg_held *held)

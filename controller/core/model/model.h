@@ -187,11 +187,12 @@ void tg_slice_put(struct tg_model *model, const struct tg_resource_slice *slice)
 void tg_slice_drop(struct tg_model *model, const char *name);
 struct tg_fleet_slice *tg_slice_find(const struct tg_model *model, const char *name);
 void tg_slice_free(struct tg_model *model, struct tg_fleet_slice *slice);
-struct tg_fleet_pool *tg_pool_of(struct tg_model *model, const char *driver, const char *name);
-struct tg_fleet_pool *tg_pool_find(const struct tg_model *model, const char *driver,
-                                   const char *name);
-void tg_pool_release(struct tg_model *model, struct tg_fleet_pool *pool);
-int tg_pool_compare(const struct tg_fleet_pool *a, const struct tg_fleet_pool *b);
+struct tg_fleet_pool *tg_fleet_pool_of(struct tg_model *model, const char *driver,
+                                       const char *name);
+struct tg_fleet_pool *tg_fleet_pool_find(const struct tg_model *model, const char *driver,
+                                         const char *name);
+void tg_fleet_pool_release(struct tg_model *model, struct tg_fleet_pool *pool);
+int tg_fleet_pool_compare(const struct tg_fleet_pool *a, const struct tg_fleet_pool *b);
 const char *tg_unsupported_text(unsigned which); /* NULL for 0 */
 /* The device of a slot, with what belongs to it in the arena. TG_RESOURCE_EXHAUSTED. */
 int tg_slot_device(const struct tg_model *model, const struct tg_slot *slot, struct tg_arena *arena,
@@ -226,8 +227,9 @@ void tg_contests_write(struct tg_model *model); /* contested of devices, contest
 void tg_contests_forget(struct tg_model *model, uint32_t content); /* 0: of all */
 
 /* pool.c */
-size_t tg_pool_newest(const struct tg_fleet_pool *pool); /* how many slices have its generation */
-void tg_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool); /* sets why */
+size_t
+tg_fleet_pool_newest(const struct tg_fleet_pool *pool); /* how many slices have its generation */
+void tg_fleet_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool); /* sets why */
 
 /* rows.c */
 void tg_rows_settle(struct tg_model *model);

@@ -51,7 +51,7 @@ static int add_pools(struct builder *b, struct tg_error *err)
     int rc = tg_core_alloc(b->arena, n_own + n_wide, sizeof(*b->pools), &b->pools, err);
 
     while (rc == 0 && (i < n_own || k < n_wide)) {
-        int order = i == n_own ? 1 : k == n_wide ? -1 : tg_pool_compare(own[i], wide[k]);
+        int order = i == n_own ? 1 : k == n_wide ? -1 : tg_fleet_pool_compare(own[i], wide[k]);
         const struct tg_fleet_pool *next = order <= 0 ? own[i] : wide[k];
 
         i += order <= 0 ? 1 : 0;

@@ -4,7 +4,7 @@
 #include "controller/core/model/node_counters.h"
 #include "controller/core/model/sort.h"
 
-size_t tg_pool_newest(const struct tg_fleet_pool *pool)
+size_t tg_fleet_pool_newest(const struct tg_fleet_pool *pool)
 {
     size_t n = 0;
 
@@ -82,9 +82,9 @@ static bool counters_are_sound(const struct tg_model *model, const struct tg_fle
     return rc == 0 && seen.state != TG_POOL_INVALID;
 }
 
-void tg_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool)
+void tg_fleet_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool)
 {
-    size_t newest = tg_pool_newest(pool);
+    size_t newest = tg_fleet_pool_newest(pool);
 
     tg_arena_reset(model->scratch);
     pool->why = NULL;

@@ -85,7 +85,7 @@ static void write_kept(struct tg_model *model)
 static int compare_pools(const void *a, const void *b, const void *context)
 {
     (void)context;
-    return tg_pool_compare(a, b);
+    return tg_fleet_pool_compare(a, b);
 }
 
 struct found { /* one device of a pool */
@@ -156,7 +156,7 @@ static void write_pool(struct tg_model *model, struct tg_fleet_pool *pool)
     struct tg_fleet *fleet = model->fleet;
     struct found *found;
     const void **order;
-    size_t n = 0, newest = tg_pool_newest(pool);
+    size_t n = 0, newest = tg_fleet_pool_newest(pool);
 
     clear_slots(pool);
     if (pool->why != NULL) {

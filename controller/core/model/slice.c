@@ -113,8 +113,8 @@ static bool is_pool(const struct tg_record *record, const void *key)
     return strcmp(pool->driver, k->driver) == 0 && strcmp(pool->name, k->name) == 0;
 }
 
-struct tg_fleet_pool *tg_pool_find(const struct tg_model *model, const char *driver,
-                                   const char *name)
+struct tg_fleet_pool *tg_fleet_pool_find(const struct tg_model *model, const char *driver,
+                                         const char *name)
 {
     const struct pool_key key = {.driver = driver, .name = name};
 
@@ -123,10 +123,10 @@ struct tg_fleet_pool *tg_pool_find(const struct tg_model *model, const char *dri
     return (struct tg_fleet_pool *)tg_table_find(&model->pools, pool_hash(&key), is_pool, &key);
 }
 
-struct tg_fleet_pool *tg_pool_of(struct tg_model *model, const char *driver, const char *name)
+struct tg_fleet_pool *tg_fleet_pool_of(struct tg_model *model, const char *driver, const char *name)
 {
     const struct pool_key key = {.driver = driver, .name = name};
-    struct tg_fleet_pool *pool = tg_pool_find(model, driver, name);
+    struct tg_fleet_pool *pool = tg_fleet_pool_find(model, driver, name);
 
     if (pool != NULL)
         return pool;
@@ -138,7 +138,7 @@ struct tg_fleet_pool *tg_pool_of(struct tg_model *model, const char *driver, con
     return pool;
 }
 
-void tg_pool_release(struct tg_model *model, struct tg_fleet_pool *pool)
+void tg_fleet_pool_release(struct tg_model *model, struct tg_fleet_pool *pool)
 {
     if (pool->slices.n > 0 || pool->n_held > 0)
         return;
@@ -149,7 +149,7 @@ void tg_pool_release(struct tg_model *model, struct tg_fleet_pool *pool)
     free(pool);
 }
 
-int tg_pool_compare(const struct tg_fleet_pool *a, const struct tg_fleet_pool *b)
+int tg_fleet_pool_compare(const struct tg_fleet_pool *a, const struct tg_fleet_pool *b)
 {
     int order = a->driver == b->driver ? 0 : strcmp(a->driver, b->driver);
 
@@ -166,7 +166,7 @@ static bool find_pool(struct tg_fleet_pool *const *items, size_t n,
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tg_pool_compare(items[middle], pool) < 0)
+        if (tg_fleet_pool_compare(items[middle], pool) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -263,36 +263,53 @@ static void drop_string(void *data, uint32_t number)
     tg_blobs_drop(&((struct tg_model *)data)->strings, number, NULL, NULL);
 }
 
+/* A content is the number of its driver, for a selector may ask for it, and the device as bytes. */
+#define DRIVER sizeof(uint32_t)
+
+static uint32_t driver_of(const unsigned char *bytes)
+{
+    uint32_t number;
+
+    memcpy(&number, bytes, DRIVER);
+    return number;
+}
+
 static void drop_content(void *data, const unsigned char *bytes)
 {
-    tg_pack_each_string(&tg_device_type, bytes, drop_string, data);
+    drop_string(data, driver_of(bytes));
+    tg_pack_each_string(&tg_device_type, bytes + DRIVER, drop_string, data);
+}
+
+static size_t pack_content(struct tg_model *model, const char *driver,
+                           const struct tg_device *device)
+{
+    uint32_t number = model->pack.put(model->pack.data, driver);
+
+    memcpy(model->buffer.items, &number, DRIVER);
+    return DRIVER + tg_pack(&tg_device_type, device, &model->pack, model->buffer.items + DRIVER,
+                            model->buffer.capacity - DRIVER);
 }
 
 /* Everything of the device but its name, kept once. */
-static uint32_t keep_content(struct tg_model *model, const struct tg_device *device)
+static uint32_t keep_content(struct tg_model *model, const char *driver,
+                             const struct tg_device *device)
 {
     struct tg_device nameless = *device;
-    uint32_t number;
     size_t n;
 
     nameless.name = NULL;
     TG_VEC_RESERVE(&model->buffer, 4096);
-    n = tg_pack(&tg_device_type, &nameless, &model->pack, model->buffer.items,
-                model->buffer.capacity);
+    n = pack_content(model, driver, &nameless);
     if (n > model->buffer.capacity) {
+        TG_VEC_RESERVE(&model->buffer, n);
+        n = pack_content(model, driver, &nameless);
         /* The strings were used once too often. */
-        size_t needed = n;
-
-        TG_VEC_RESERVE(&model->buffer, needed);
-        n = tg_pack(&tg_device_type, &nameless, &model->pack, model->buffer.items,
-                    model->buffer.capacity);
         drop_content(model, model->buffer.items);
     }
     /* Bytes that are there already have their own use of the strings. */
     if (tg_blobs_find(&model->contents, model->buffer.items, n) != 0)
         drop_content(model, model->buffer.items);
-    number = tg_blobs_use(&model->contents, model->buffer.items, n);
-    return number;
+    return tg_blobs_use(&model->contents, model->buffer.items, n);
 }
 
 /* What was found out of it goes with it. */
@@ -327,7 +344,7 @@ static void fill_slots(struct tg_model *model, const struct tg_resource_slice_sp
         if (device->name == NULL)
             continue;
         slot->name = model->pack.put(model->pack.data, device->name);
-        slot->content = keep_content(model, device);
+        slot->content = keep_content(model, spec->driver, device);
         slot->flags = flags_of(spec, device);
         slot->unsupported = why_unsupported(spec, device);
         slice->flags |= slot->flags;
@@ -377,7 +394,7 @@ static struct tg_fleet_slice *new_slice(struct tg_model *model,
     slice->count = count->set && count->value >= 0 ? count->value : -1;
     slice->all_nodes = is_true(spec->all_nodes);
     slice->per_device = spec->per_device_node_selection;
-    slice->pool = tg_pool_of(model, spec->driver, spec->pool->name);
+    slice->pool = tg_fleet_pool_of(model, spec->driver, spec->pool->name);
     if (spec->node_name != NULL && spec->node_name[0] != '\0') {
         slice->place = tg_place_of(model, spec->node_name);
         slice->place->links++;
@@ -411,8 +428,8 @@ static void remove_slice(struct tg_model *model, struct tg_fleet_slice *slice)
     unlink_slice(model, slice);
     tg_table_remove(&model->slices, &slice->record);
     tg_slice_free(model, slice);
-    tg_pool_judge(model, pool);
-    tg_pool_release(model, pool);
+    tg_fleet_pool_judge(model, pool);
+    tg_fleet_pool_release(model, pool);
     model->devices_changed = true;
 }
 
@@ -429,7 +446,7 @@ void tg_slice_put(struct tg_model *model, const struct tg_resource_slice *object
     if (before != NULL)
         remove_slice(model, before);
     if (slice != NULL)
-        tg_pool_judge(model, slice->pool);
+        tg_fleet_pool_judge(model, slice->pool);
     model->devices_changed = true;
 }
 
@@ -444,8 +461,8 @@ void tg_slice_drop(struct tg_model *model, const char *name)
 int tg_slot_device(const struct tg_model *model, const struct tg_slot *slot, struct tg_arena *arena,
                    struct tg_device *ret, struct tg_error *err)
 {
-    if (tg_unpack_into(&tg_device_type, tg_blobs_get(&model->contents, slot->content), &model->pack,
-                       arena, ret) < 0)
+    if (tg_unpack_into(&tg_device_type, tg_blobs_get(&model->contents, slot->content) + DRIVER,
+                       &model->pack, arena, ret) < 0)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                             "the decision needs more memory than its budget");
     ret->name = (const char *)tg_blobs_get(&model->strings, slot->name);
