@@ -71,6 +71,9 @@ void tg_class_put(struct tg_model *model, const struct tg_device_class *klass)
         tg_class_read(kept->object, model->fleet->instance, &model->selectors, kept->arena);
     if (kept->klass == NULL)
         abort();
+    /* Memory may be there again the next time. */
+    model->classes_retry =
+        model->classes_retry || kept->klass->compile_code == -TG_RESOURCE_EXHAUSTED;
 }
 
 void tg_class_drop(struct tg_model *model, const char *name)

@@ -154,6 +154,7 @@ struct tg_model {
     struct tg_demand_table table; /* scratch, of scratch */
     struct tg_arena *scratch;
     bool nodes_changed, devices_changed, kept_changed;
+    bool classes_retry;                   /* one was refused for want of memory */
     struct tg_selector_options selectors; /* what they are compiled for */
     TG_VEC(uint32_t) contests;            /* by content, of contest.c */
 };

@@ -249,6 +249,10 @@ static void write_devices(struct tg_model *model)
 
 void tg_rows_settle(struct tg_model *model)
 {
+    if (model->classes_retry) {
+        model->classes_retry = false;
+        tg_classes_compile(model);
+    }
     if (model->kept_changed)
         write_kept(model);
     if (model->nodes_changed)
