@@ -73,7 +73,8 @@ def device_given_away(player):
     player.server.delete(f"{workload.PODS}/single-2")
     player.await_state("served after all", lambda state: is_bound(state, "single-1") and not any(
         name.startswith("single-2") for _, name in state))
-    player.check(before, player.recorder.snapshot())
+    player.check(before)
+    player.check_settled()
     return refused
 
 
@@ -89,7 +90,8 @@ def gang_rolled_back(player):
     refused = await_late(player, position)
     player.server.create(workload.PODS, workload.pod("trio", 3))
     player.await_state("planned anew", lambda state: workload.is_settled(state, ["trio"]))
-    player.check(before, player.recorder.snapshot())
+    player.check(before)
+    player.check_settled()
     return refused
 
 
