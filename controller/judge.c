@@ -170,6 +170,7 @@ int tg_judge_placement(const struct tg_view *view, const struct tg_fleet_busy *b
         .features = TG_CHECK_ALL_FEATURES,
         .minor = view->selectors == NULL || view->selectors->minor == 0 ? TG_CHECK_NEWEST_MINOR
                                                                         : view->selectors->minor,
+        .zones = view->selectors == NULL ? NULL : view->selectors->zones,
         .devices_only = true,
     };
     int rc = gather(view, busy, n_busy, request, placement, arena, &h, err);

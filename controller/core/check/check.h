@@ -16,6 +16,7 @@
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
+#include "controller/core/cel/zone.h"
 
 /* What the cluster has switched on, bit by bit; names of the allocator's features. */
 enum tg_check_feature {
@@ -64,6 +65,7 @@ struct tg_check_input {
     size_t n_consumed;
     unsigned features;                   /* of enum tg_check_feature */
     unsigned minor;                      /* Kubernetes 1.minor: 34 to 37 */
+    const struct tg_cel_zones *zones;    /* that selectors may name; NULL: UTC only */
     const struct tg_check_claim *claims; /* together on this node */
     size_t n_claims;
     /* The allocation is not written yet: only which devices it has is judged, not what it says of

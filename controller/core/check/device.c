@@ -47,6 +47,7 @@ static int find_device(struct tg_check_view *view, struct tg_check_pick *pick)
 
 static int compiled(struct tg_check_view *view, const char *expression, struct tg_selector **ret)
 {
+    const struct tg_selector_options options = {.minor = view->in->minor, .zones = view->in->zones};
     struct tg_check_selector *s = view->selectors;
     int rc;
 
@@ -56,8 +57,7 @@ static int compiled(struct tg_check_view *view, const char *expression, struct t
         s = tg_arena_alloc(view->arena, sizeof(*s));
         if (s == NULL)
             return tg_check_no_memory(view);
-        rc = tg_selector_compile_for(expression, view->in->minor, view->arena, &s->selector,
-                                     view->err);
+        rc = tg_selector_compile_with(expression, &options, view->arena, &s->selector, view->err);
         if (rc < 0)
             return rc;
         s->expression = expression;

@@ -90,11 +90,6 @@ uint32_t tg_packer_nodes(const struct tg_packer *packer)
     return packer->classes.n_nodes;
 }
 
-int64_t tg_packer_capacity(const struct tg_packer *packer)
-{
-    return packer->fleet.total;
-}
-
 unsigned tg_packer_type(struct tg_packer *packer, const struct tg_pack_request *request)
 {
     return tg_mix_type(&packer->mix, request);

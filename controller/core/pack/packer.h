@@ -50,7 +50,4 @@ bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_ch
 void tg_packer_put(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice);
 void tg_packer_take(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice);
 
-/* Milli-cards on all nodes. */
-int64_t tg_packer_capacity(const struct tg_packer *packer);
-
 #endif

@@ -46,6 +46,40 @@ static void class_and_request_select_the_device(void **state)
     PLAY(scenes);
 }
 
+/* A zone that is one hour ahead. */
+static const void *find_zone(void *context, const char *name, size_t *ret_n)
+{
+    static const unsigned char file[] = "TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\1"
+                                        "\0\0\0\0\0\0\0"
+                                        "TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\2"
+                                        "\0\0\x0e\x10\0\0"
+                                        "X\0"
+                                        "\n\n";
+
+    (void)context;
+    *ret_n = sizeof(file) - 1;
+    return strcmp(name, "Test/Zone") == 0 ? file : NULL;
+}
+
+static void selectors_know_the_zones_of_the_caller(void **state)
+{
+    static const struct tg_cel_zones zones = {.find = find_zone};
+#define AT_ONE                                                                                     \
+    CLAIM("x",                                                                                     \
+          "'requests':[" ASK("r", "," SELECT("timestamp(\\u00272024-01-01T00:00:00Z\\u0027)"       \
+                                             ".getHours(\\u0027Test/Zone\\u0027) == 1")) "]",      \
+          GOT("r", "a", ""))
+    static const struct scene scenes[] = {
+        {.what = "a zone that the caller has", .zones = &zones, .claims = AT_ONE},
+        {.what = "a zone that nobody has", .rule = "Selector", .claims = AT_ONE},
+    };
+
+    (void)state;
+    PLAY(scenes);
+}
+
 static void a_device_has_one_owner(void **state)
 {
     static const struct scene scenes[] = {
@@ -197,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(class_and_request_select_the_device),
+        cmocka_unit_test(selectors_know_the_zones_of_the_caller),
         cmocka_unit_test(a_device_has_one_owner),
         cmocka_unit_test(admin_access_shares_with_everybody_but_itself),
         cmocka_unit_test(taints_are_tolerated),

@@ -25,6 +25,7 @@ struct scene {
     const char *held, *consumed, *taint_rules, *node;
     unsigned minor; /* 0: 37 */
     unsigned off;   /* features that are not switched on */
+    const struct tg_cel_zones *zones;
 };
 
 #define PINNED                                                                                     \
@@ -139,6 +140,7 @@ static inline int scene_judge(const struct scene *s, struct tg_arena *arena, str
         .n_consumed = o.consumed.n,
         .features = ~s->off,
         .minor = s->minor == 0 ? 37 : s->minor,
+        .zones = s->zones,
         .claims = claims,
         .n_claims = o.claims.n,
     };
