@@ -202,11 +202,13 @@ static void on_registration_changed(void *data, bool registered, const char *why
 {
     const struct tg_plugin *plugin = data;
 
-    if (registered)
+    if (registered) {
         TG_INFO("The kubelet registered the driver", TG_S("driver", plugin->options->driver_name));
-    else
+        tg_publisher_set_served(plugin->publisher);
+    } else {
         TG_WARN("The kubelet refused the driver", TG_S("driver", plugin->options->driver_name),
                 TG_S("why", why));
+    }
 }
 
 /* The order matters: the kubelet connects to the service as soon as the registration socket

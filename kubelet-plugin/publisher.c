@@ -20,6 +20,7 @@ struct tg_publisher {
     char *uid;
     char *blocked;
     const struct tg_device_set *devices; /* NULL: not known yet */
+    bool served;                         /* the kubelet has registered the driver */
     struct tg_deferred look;
     struct tg_timer pause;  /* active: look again only when it has passed */
     struct tg_arena *arena; /* of the plan that is carried out */
@@ -147,6 +148,14 @@ static int make_plan(struct tg_publisher *publisher, const struct tg_resource_sl
     return rc;
 }
 
+/* A pod that comes to the node while the kubelet does not know the driver waits there for more than
+ * a minute, until the kubelet looks at it again. Taking back what others publish waits for nobody.
+ */
+static bool may_look(const struct tg_publisher *publisher)
+{
+    return publisher->served || publisher->blocked != NULL;
+}
+
 static void on_look(struct tg_deferred *deferred)
 {
     struct tg_publisher *publisher = deferred->data;
@@ -159,7 +168,7 @@ static void on_look(struct tg_deferred *deferred)
     tg_arena_reset(publisher->arena);
     publisher->plan = (struct tg_inventory_plan){0};
     /* Without the Node there is nothing that our slices could belong to. */
-    if (publisher->devices == NULL || publisher->uid == NULL ||
+    if (publisher->devices == NULL || publisher->uid == NULL || !may_look(publisher) ||
         !publisher->api->observe(publisher->api->data, publisher->arena, &observed, &n))
         return;
     if (make_plan(publisher, observed, n, &err) != 0) {
@@ -221,6 +230,14 @@ void tg_publisher_set_devices(struct tg_publisher *publisher, const struct tg_de
     look_soon(publisher);
 }
 
+void tg_publisher_set_served(struct tg_publisher *publisher)
+{
+    if (publisher->served)
+        return;
+    publisher->served = true;
+    look_soon(publisher);
+}
+
 static char *copy(const char *s)
 {
     return s == NULL ? NULL : tg_xstrdup(s);
@@ -254,6 +271,9 @@ int tg_publisher_status(const struct tg_publisher *publisher, struct tg_error *e
     if (publisher->uid == NULL)
         return tg_error_set(err, TG_UNAVAILABLE, "the Node %s is not known yet",
                             publisher->owner.node_name);
+    if (!publisher->served)
+        return tg_error_set(err, TG_UNAVAILABLE,
+                            "nothing is published before the kubelet has registered the driver");
     if (!publisher->settled)
         return tg_error_set(err, TG_UNAVAILABLE, "slices are not published yet");
     return 0;

@@ -42,6 +42,10 @@ void tg_publisher_set_devices(struct tg_publisher *publisher, const struct tg_de
 /* The Node object: its uid (NULL: there is none; nothing is written), and why nothing may be
  * published at all (NULL: nothing speaks against it). Then own slices are removed. */
 void tg_publisher_set_node(struct tg_publisher *publisher, const char *uid, const char *blocked);
+/* The kubelet has registered the driver: from now on devices may be published. A pod that is bound
+ * to the node before has its claims refused ("driver is not registered"), and the kubelet looks at
+ * such a pod again only after more than a minute. Own slices are removed at any time. */
+void tg_publisher_set_served(struct tg_publisher *publisher);
 /* What `observe` tells has changed. */
 void tg_publisher_changed(struct tg_publisher *publisher);
 /* 0: what should be published is. Otherwise UNAVAILABLE or the error of the last attempt, with the

@@ -112,6 +112,24 @@ static void wait_served(struct bench *bench)
         tg_loop_run_once(bench->loop, true);
 }
 
+/* As the kubelet says that it has registered the driver. */
+static void wait_registered(struct bench *bench)
+{
+    struct kubelet registrar;
+
+    wait_served(bench);
+    kubelet_init(&registrar, bench->loop, bench->registration);
+    kubelet_call(&registrar, TG_KUBELET_GET_INFO, NULL, 0);
+    kubelet_call(&registrar, TG_KUBELET_NOTIFY, "\x08\x01", 2);
+    kubelet_done(&registrar);
+}
+
+static void wait_published(struct bench *bench)
+{
+    wait_registered(bench);
+    wait_for(bench, "POST", SLICES, 1);
+}
+
 /* The claim of REQUEST, allocated the first device that was published. */
 static void allocate(struct bench *bench)
 {
@@ -131,8 +149,7 @@ static void a_claim_goes_from_slice_to_cdi_and_back(void **state)
     struct bench *bench = *state;
     struct kubelet registrar, kubelet;
     start(bench);
-    wait_served(bench);
-    wait_for(bench, "POST", SLICES, 1);
+    wait_published(bench);
     allocate(bench);
 
     kubelet_init(&registrar, bench->loop, bench->registration);
@@ -152,11 +169,24 @@ static void a_claim_goes_from_slice_to_cdi_and_back(void **state)
     kubelet_done(&registrar);
 }
 
+static void no_device_can_be_allocated_that_the_kubelet_cannot_prepare(void **state)
+{
+    struct bench *bench = *state;
+    start(bench);
+    wait_served(bench);
+    while (bench->api.slice_watch == NULL || bench->api.foreign_watch == NULL)
+        tg_loop_run_once(bench->loop, true);
+    for (int i = 0; i < 50; i++)
+        tg_loop_run_once(bench->loop, false);
+    assert_int_equal(api_count(&bench->api, "POST", SLICES), 0);
+    wait_published(bench);
+}
+
 static void slices_that_the_kubelet_wipes_are_posted_again(void **state)
 {
     struct bench *bench = *state;
     start(bench);
-    wait_for(bench, "POST", SLICES, 1);
+    wait_published(bench);
     while (bench->api.slice_watch == NULL)
         tg_loop_run_once(bench->loop, true);
     TG_AUTOFREE char *slice = api_stored(api_last(&bench->api, "POST", SLICES));
@@ -168,8 +198,7 @@ static void stopping_removes_the_sockets_and_leaves_the_slices(void **state)
 {
     struct bench *bench = *state;
     start(bench);
-    wait_served(bench);
-    wait_for(bench, "POST", SLICES, 1);
+    wait_published(bench);
     tg_plugin_stop(bench->plugin);
     assert_int_equal(access(bench->registration, F_OK), -1);
     assert_int_equal(access(bench->service, F_OK), 0);
@@ -209,7 +238,7 @@ static void a_node_that_offers_the_cards_otherwise_gets_an_event_and_no_slices(v
     free(bench->node);
     bench->api.nodes = bench->node = api_node("node-uid", "5", "8");
     start(bench);
-    wait_served(bench);
+    wait_registered(bench);
     wait_for(bench, "POST", "/events", 1);
     assert_non_null(strstr(api_last(&bench->api, "POST", "/events"), "DevicesNotPublished"));
     assert_int_equal(api_count(&bench->api, "POST", SLICES), 0);
@@ -228,7 +257,7 @@ static void a_card_that_another_driver_publishes_is_withdrawn_until_that_has_end
     struct bench *bench = *state;
     char uuid[64];
     start(bench);
-    wait_for(bench, "POST", SLICES, 1);
+    wait_published(bench);
     const char *at = strstr(api_last(&bench->api, "POST", SLICES), "GPU-");
     assert_non_null(at);
     snprintf(uuid, sizeof(uuid), "%.40s", at);
@@ -256,7 +285,7 @@ static void a_card_of_another_driver_is_never_published(void **state)
         api_foreign_slice("5", "resource.kubernetes.io/pciBusID", "0000:12:00.0");
     bench->api.foreign = foreign;
     start(bench);
-    wait_served(bench);
+    wait_registered(bench);
     wait_for(bench, "POST", "/events", 1);
     assert_non_null(strstr(api_last(&bench->api, "POST", "/events"), "0000:12:00.0"));
     assert_int_equal(api_count(&bench->api, "POST", SLICES), 0);
@@ -311,15 +340,14 @@ static void what_it_does_can_be_read_from_its_health_server(void **state)
         "\ntangram_informer_synced{informer=\"foreign-resourceslices\"} 1\n",
         "\ntangram_plugin_claims_in_flight{operation=\"prepare\"} 0\n",
         "\ntangram_plugin_devices ",
-        "\ntangram_plugin_registered 0\n",
+        "\ntangram_plugin_registered 1\n",
         "\ntangram_events_dropped_total 0\n",
     };
     struct tg_rest *rest;
 
     bench->options.health_addr = "127.0.0.1:0";
     start(bench);
-    wait_served(bench);
-    wait_for(bench, "POST", SLICES, 1);
+    wait_published(bench);
     for (int i = 0; i < 50; i++)
         tg_loop_run_once(bench->loop, false);
     snprintf(url, sizeof(url), "http://127.0.0.1:%d", tg_plugin_health_port(bench->plugin));
@@ -341,6 +369,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_claim_goes_from_slice_to_cdi_and_back),
+        TEST(no_device_can_be_allocated_that_the_kubelet_cannot_prepare),
         TEST(what_it_does_can_be_read_from_its_health_server),
         TEST(slices_that_the_kubelet_wipes_are_posted_again),
         TEST(stopping_removes_the_sockets_and_leaves_the_slices),

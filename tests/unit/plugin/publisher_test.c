@@ -170,6 +170,7 @@ static void settle(struct bench *bench)
 static void start(struct bench *bench)
 {
     bench->known = true;
+    tg_publisher_set_served(bench->publisher);
     tg_publisher_set_node(bench->publisher, "node-uid", NULL);
     tg_publisher_set_devices(bench->publisher, &bench->devices);
     settle(bench);
@@ -179,6 +180,7 @@ static void nothing_is_written_before_devices_node_and_slices_are_known(void **s
 {
     struct bench *bench = *state;
     struct tg_error err = TG_ERROR_INIT;
+    tg_publisher_set_served(bench->publisher);
     tg_publisher_set_devices(bench->publisher, &bench->devices);
     settle(bench);
     assert_int_equal(tg_publisher_status(bench->publisher, &err), -TG_UNAVAILABLE);
@@ -190,6 +192,39 @@ static void nothing_is_written_before_devices_node_and_slices_are_known(void **s
     settle(bench);
     assert_int_equal(bench->writes, 1);
     assert_int_equal(tg_publisher_status(bench->publisher, NULL), 0);
+}
+
+static void nothing_is_published_before_the_kubelet_can_prepare_it(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_error err = TG_ERROR_INIT;
+    bench->known = true;
+    tg_publisher_set_node(bench->publisher, "node-uid", NULL);
+    tg_publisher_set_devices(bench->publisher, &bench->devices);
+    settle(bench);
+    assert_int_equal(bench->writes, 0);
+    assert_int_equal(tg_publisher_status(bench->publisher, &err), -TG_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "kubelet"));
+    tg_publisher_set_served(bench->publisher);
+    settle(bench);
+    assert_int_equal(bench->writes, 1);
+    assert_int_equal(tg_publisher_status(bench->publisher, NULL), 0);
+}
+
+static void what_an_earlier_process_published_is_withdrawn_without_the_kubelet(void **state)
+{
+    struct bench *bench = *state;
+    start(bench);
+    assert_non_null(find(bench, NULL));
+    tg_publisher_free(bench->publisher);
+    bench->publisher = tg_publisher_new(bench->loop, TEST_DRIVER, TEST_NODE, &bench->api);
+    tg_publisher_set_node(bench->publisher, "node-uid", "the node offers 8 nvidia.com/gpu");
+    tg_publisher_set_devices(bench->publisher, &bench->devices);
+    settle(bench);
+    assert_null(find(bench, NULL));
+    tg_publisher_set_node(bench->publisher, "node-uid", NULL);
+    settle(bench);
+    assert_null(find(bench, NULL));
 }
 
 static void a_slice_belongs_to_the_node_and_holds_its_devices(void **state)
@@ -315,6 +350,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_written_before_devices_node_and_slices_are_known),
+        TEST(nothing_is_published_before_the_kubelet_can_prepare_it),
+        TEST(what_an_earlier_process_published_is_withdrawn_without_the_kubelet),
         TEST(a_slice_belongs_to_the_node_and_holds_its_devices),
         TEST(nothing_is_written_again_while_nothing_changes),
         TEST(slices_that_the_kubelet_wiped_come_back),
