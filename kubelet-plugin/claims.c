@@ -39,7 +39,7 @@ struct tg_claim_batch {
     int64_t began; /* monotonic */
 };
 
-enum { DURATION, IN_FLIGHT, N_METRICS };
+enum { DURATION, IN_FLIGHT, WAITING, N_METRICS };
 
 static const struct tg_metric_definition metric_table[N_METRICS] = {
     [DURATION] = {.name = "tangram_plugin_claim_duration_seconds",
@@ -54,6 +54,9 @@ static const struct tg_metric_definition metric_table[N_METRICS] = {
                    .help = "Claims for which the kubelet waits for an answer.",
                    .kind = TG_METRIC_GAUGE,
                    .labels = {"operation"}},
+    [WAITING] = {.name = "tangram_plugin_claims_waiting",
+                 .help = "Claims to be prepared whose devices another claim still holds.",
+                 .kind = TG_METRIC_GAUGE},
 };
 
 struct tg_claims {
@@ -373,12 +376,16 @@ void tg_claims_wait_for_devices(struct tg_claims *claims, int64_t patience)
 static void collect(void *data)
 {
     const struct tg_claims *claims = data;
-    size_t waiting[2] = {0};
+    size_t in_flight[2] = {0}, waiting = 0;
 
-    for (const struct tg_claim_batch *b = claims->batches; b != NULL; b = b->next)
-        waiting[b->prepare] += b->done == NULL ? 0 : b->pending;
-    tg_metric_set(claims->metric[IN_FLIGHT], TG_LABELS("prepare"), (double)waiting[true]);
-    tg_metric_set(claims->metric[IN_FLIGHT], TG_LABELS("unprepare"), (double)waiting[false]);
+    for (const struct tg_claim_batch *b = claims->batches; b != NULL; b = b->next) {
+        in_flight[b->prepare] += b->done == NULL ? 0 : b->pending;
+        for (size_t i = 0; i < b->n; i++)
+            waiting += b->items[i].waiting;
+    }
+    tg_metric_set(claims->metric[IN_FLIGHT], TG_LABELS("prepare"), (double)in_flight[true]);
+    tg_metric_set(claims->metric[IN_FLIGHT], TG_LABELS("unprepare"), (double)in_flight[false]);
+    tg_metric_set(claims->metric[WAITING], NULL, (double)waiting);
 }
 
 void tg_claims_measure(struct tg_claims *claims, struct tg_metrics *metrics)

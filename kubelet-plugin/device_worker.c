@@ -9,12 +9,29 @@
 
 #define START_RETRY (1 * TG_SECOND)
 
+enum { JOBS, JOB_SECONDS, N_METRICS };
+
+static const struct tg_metric_definition metric_table[N_METRICS] = {
+    [JOBS] = {.name = "tangram_plugin_device_jobs",
+              .help = "Jobs for the devices that wait or run.",
+              .kind = TG_METRIC_GAUGE},
+    [JOB_SECONDS] = {.name = "tangram_plugin_device_job_seconds",
+                     .help =
+                         "How long the job that runs has been running, 0 if none does: a device "
+                         "library that hangs shows here.",
+                     .kind = TG_METRIC_GAUGE},
+};
+
 struct tg_device_worker {
     struct tg_loop *loop;
     struct tg_worker *thread;
     struct tg_device_worker_config config;
     struct tg_timer retry;
     bool waiting; /* for another instance; told once */
+    size_t jobs;  /* submitted and not done, the start included */
+    int64_t job_began;
+    struct tg_metrics *metrics; /* NULL: nothing is measured */
+    struct tg_metric *metric[N_METRICS];
     /* Of the thread, or of the loop while no job runs. */
     struct tg_provider *provider;
     struct tg_device_set devices;
@@ -22,6 +39,44 @@ struct tg_device_worker {
     struct tg_prepare_report report;
     struct tg_error start_error;
 };
+
+/* --- the queue --- */
+
+static int64_t now(void)
+{
+    return tg_now_monotonic(tg_clock_system());
+}
+
+static void enqueue(struct tg_device_worker *worker, void (*run)(void *data),
+                    void (*done)(void *data), void *data)
+{
+    if (worker->jobs++ == 0)
+        worker->job_began = now();
+    tg_worker_submit(worker->thread, run, done, data);
+}
+
+/* Jobs run one after the other: the next one begins now. */
+static void dequeue(struct tg_device_worker *worker)
+{
+    worker->jobs--;
+    worker->job_began = now();
+}
+
+static void collect(void *data)
+{
+    const struct tg_device_worker *worker = data;
+    int64_t runs = worker->jobs == 0 ? 0 : now() - worker->job_began;
+
+    tg_metric_set(worker->metric[JOBS], NULL, (double)worker->jobs);
+    tg_metric_set(worker->metric[JOB_SECONDS], NULL, (double)runs / (double)TG_SECOND);
+}
+
+void tg_device_worker_measure(struct tg_device_worker *worker, struct tg_metrics *metrics)
+{
+    worker->metrics = metrics;
+    tg_metrics_add(metrics, metric_table, N_METRICS, worker->metric);
+    tg_metrics_on_collect(metrics, collect, worker);
+}
 
 /* --- start --- */
 
@@ -56,6 +111,7 @@ static void start_done(void *data)
     struct tg_device_worker *worker = data;
     const struct tg_error *err = &worker->start_error;
 
+    dequeue(worker);
     if (err->code == TG_UNAVAILABLE) {
         if (!worker->waiting)
             TG_WARN("Devices are not available yet, trying again every second",
@@ -69,8 +125,7 @@ static void start_done(void *data)
 
 static void on_retry(struct tg_timer *timer)
 {
-    struct tg_device_worker *worker = timer->data;
-    tg_worker_submit(worker->thread, run_start, start_done, worker);
+    enqueue(timer->data, run_start, start_done, timer->data);
 }
 
 struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
@@ -84,7 +139,7 @@ struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
         worker->config.new_provider = tg_provider_new;
     worker->retry = (struct tg_timer){.callback = on_retry, .data = worker};
     worker->thread = tg_worker_new(loop);
-    tg_worker_submit(worker->thread, run_start, start_done, worker);
+    enqueue(worker, run_start, start_done, worker);
     return worker;
 }
 
@@ -92,6 +147,7 @@ void tg_device_worker_free(struct tg_device_worker *worker)
 {
     if (worker == NULL)
         return;
+    tg_metrics_forget(worker->metrics, worker);
     tg_timer_stop(&worker->retry);
     tg_worker_free(worker->thread);
     tg_prepare_close(worker->prepare);
@@ -110,6 +166,8 @@ const struct tg_device_set *tg_device_worker_devices(const struct tg_device_work
 static void job_done(void *data)
 {
     struct tg_device_job *job = data;
+
+    dequeue(job->worker);
     job->done(job);
 }
 
@@ -197,7 +255,7 @@ static void submit(struct tg_device_worker *worker, void (*run)(void *data),
 {
     job->worker = worker;
     job->err = TG_ERROR_INIT;
-    tg_worker_submit(worker->thread, run, job_done, job);
+    enqueue(worker, run, job_done, job);
 }
 
 void tg_device_worker_prepare(struct tg_device_worker *worker, struct tg_device_job *job)

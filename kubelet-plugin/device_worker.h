@@ -11,6 +11,7 @@
 #include "api/kubelet/health.h"
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/error.h"
+#include "api/runtime/base/metrics.h"
 #include "api/runtime/loop/loop.h"
 #include "driver/prepare/prepare.h"
 #include "driver/provider/provider.h"
@@ -34,6 +35,8 @@ struct tg_device_worker_config {
  * again every second. */
 struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
                                               const struct tg_device_worker_config *config);
+/* Tells the registry, which outlives the worker, how many jobs there are and how long one takes. */
+void tg_device_worker_measure(struct tg_device_worker *worker, struct tg_metrics *metrics);
 /* Waits for the running job; jobs that wait are dropped without `done`. NULL is allowed. */
 void tg_device_worker_free(struct tg_device_worker *worker);
 /* The devices as they were listed at the start. Only after `started` without an error. */

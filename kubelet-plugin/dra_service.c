@@ -8,6 +8,7 @@
 #include "api/runtime/grpc/grpc.h"
 
 #define REQUEST_BUDGET ((size_t)1 << 20) /* some thousand claims; a pod has a handful */
+#define CLAIMS_MAX 1024                  /* each is read by a request of its own */
 #define ANSWER_MAX ((size_t)4 << 20)     /* what the kubelet takes */
 
 /* One of the four methods on claims. */
@@ -99,6 +100,13 @@ static void handle_claims(void *data, struct tg_grpc_call grpc, const uint8_t *m
         tg_grpc_fail(grpc, &err);
         return;
     }
+    if (claims.n > CLAIMS_MAX) {
+        tg_error_set(&err, TG_RESOURCE_EXHAUSTED,
+                     "%zu claims in one call; at most %d are taken, a pod has a handful", claims.n,
+                     CLAIMS_MAX);
+        tg_grpc_fail(grpc, &err);
+        return;
+    }
     struct call *call = tg_xcalloc(1, sizeof(*call));
     call->call = grpc;
     call->method = method;
@@ -173,6 +181,11 @@ int tg_dra_service_new(struct tg_loop *loop, const char *path, struct tg_claims 
     }
     *ret = service;
     return 0;
+}
+
+void tg_dra_service_measure(struct tg_dra_service *service, struct tg_metrics *metrics)
+{
+    tg_grpc_server_measure(service->server, metrics);
 }
 
 void tg_dra_service_free(struct tg_dra_service *service)

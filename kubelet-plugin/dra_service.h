@@ -5,6 +5,7 @@
 #define TG_PLUGIN_DRA_SERVICE_H
 
 #include "api/runtime/base/error.h"
+#include "api/runtime/base/metrics.h"
 #include "api/runtime/loop/loop.h"
 #include "kubelet-plugin/claims.h"
 #include "kubelet-plugin/health_stream.h"
@@ -15,6 +16,8 @@ struct tg_dra_service;
 int tg_dra_service_new(struct tg_loop *loop, const char *path, struct tg_claims *claims,
                        struct tg_health_stream *health, struct tg_dra_service **ret,
                        struct tg_error *err);
+/* Tells the registry, which outlives the service, of connections. */
+void tg_dra_service_measure(struct tg_dra_service *service, struct tg_metrics *metrics);
 /* Open calls are answered with UNAVAILABLE. NULL is allowed. */
 void tg_dra_service_free(struct tg_dra_service *service);
 

@@ -226,7 +226,11 @@ static int serve(struct tg_plugin *plugin, struct tg_error *err)
                                 &plugin->service, err);
     if (rc == 0)
         rc = tg_registration_new(plugin->loop, &config, &plugin->registration, err);
-    return rc;
+    if (rc != 0)
+        return rc;
+    tg_dra_service_measure(plugin->service, plugin->metrics);
+    tg_registration_measure(plugin->registration, plugin->metrics);
+    return 0;
 }
 
 static void log_report(const struct tg_plugin *plugin, const struct tg_prepare_report *report)
@@ -322,7 +326,9 @@ static void start_parts(struct tg_plugin *plugin)
                                          tg_slice_api_publisher(plugin->slices));
     plugin->node = tg_node_watch_new(plugin->client, &node);
     plugin->foreign = tg_foreign_watch_new(plugin->client, &foreign);
+    tg_publisher_measure(plugin->publisher, plugin->metrics);
     plugin->devices = tg_device_worker_new(plugin->loop, &devices);
+    tg_device_worker_measure(plugin->devices, plugin->metrics);
     plugin->source = tg_claim_api_source(plugin->client);
     plugin->claims =
         tg_claims_new(plugin->loop, plugin->devices, &plugin->source, options->driver_name);

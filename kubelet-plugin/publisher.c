@@ -13,6 +13,18 @@
 #define FIRST_PAUSE (200 * TG_MILLISECOND)
 #define LONGEST_PAUSE (60 * TG_SECOND)
 
+enum { WRITES_WAITING, WRITE_FAILURES, N_METRICS };
+
+static const struct tg_metric_definition metric_table[N_METRICS] = {
+    [WRITES_WAITING] = {.name = "tangram_plugin_slice_writes_waiting",
+                        .help = "Writes of ResourceSlices that are to be done, that under way "
+                                "included.",
+                        .kind = TG_METRIC_GAUGE},
+    [WRITE_FAILURES] = {.name = "tangram_plugin_publish_failures_total",
+                        .help = "Attempts to publish the ResourceSlices that failed.",
+                        .kind = TG_METRIC_COUNTER},
+};
+
 struct tg_publisher {
     struct tg_loop *loop;
     const struct tg_publisher_api *api;
@@ -31,7 +43,9 @@ struct tg_publisher {
     unsigned failures; /* since the last plan that was carried out */
     unsigned rounds;   /* plans carried out since the last time there was nothing to do */
     bool settled;
-    struct tg_error problem; /* of the last attempt; code TG_OK: none */
+    struct tg_error problem;    /* of the last attempt; code TG_OK: none */
+    struct tg_metrics *metrics; /* NULL: nothing is measured */
+    struct tg_metric *metric[N_METRICS];
 };
 
 static void look_soon(struct tg_publisher *publisher)
@@ -56,6 +70,7 @@ static void failed(struct tg_publisher *publisher, const struct tg_error *err)
     if (++publisher->failures > 1)
         TG_ERR(err, "Cannot publish slices, trying on");
     publisher->problem = *err;
+    tg_metric_add(publisher->metric[WRITE_FAILURES], NULL, 1);
     pause_after(publisher, publisher->failures);
 }
 
@@ -210,10 +225,26 @@ struct tg_publisher *tg_publisher_new(struct tg_loop *loop, const char *driver,
     return publisher;
 }
 
+static void collect(void *data)
+{
+    const struct tg_publisher *publisher = data;
+    size_t waiting = publisher->running ? publisher->plan.n - publisher->done : 0;
+
+    tg_metric_set(publisher->metric[WRITES_WAITING], NULL, (double)waiting);
+}
+
+void tg_publisher_measure(struct tg_publisher *publisher, struct tg_metrics *metrics)
+{
+    publisher->metrics = metrics;
+    tg_metrics_add(metrics, metric_table, N_METRICS, publisher->metric);
+    tg_metrics_on_collect(metrics, collect, publisher);
+}
+
 void tg_publisher_free(struct tg_publisher *publisher)
 {
     if (publisher == NULL)
         return;
+    tg_metrics_forget(publisher->metrics, publisher);
     tg_defer_cancel(publisher->loop, &publisher->look);
     tg_timer_stop(&publisher->pause);
     tg_arena_free(publisher->arena);

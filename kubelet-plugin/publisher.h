@@ -12,6 +12,7 @@
 
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
+#include "api/runtime/base/metrics.h"
 #include "api/runtime/loop/loop.h"
 #include "driver/inventory/inventory.h"
 
@@ -33,6 +34,8 @@ struct tg_publisher;
 /* Strings of the owner are copied (node_uid is set by _set_node). */
 struct tg_publisher *tg_publisher_new(struct tg_loop *loop, const char *driver,
                                       const char *node_name, const struct tg_publisher_api *api);
+/* Tells the registry, which outlives the publisher, of writes that wait and that failed. */
+void tg_publisher_measure(struct tg_publisher *publisher, struct tg_metrics *metrics);
 /* A running operation must not call back any more: free what executes it before. NULL is allowed.
  */
 void tg_publisher_free(struct tg_publisher *publisher);

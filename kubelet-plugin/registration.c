@@ -102,6 +102,11 @@ int tg_registration_new(struct tg_loop *loop, const struct tg_registration_confi
     return 0;
 }
 
+void tg_registration_measure(struct tg_registration *registration, struct tg_metrics *metrics)
+{
+    tg_grpc_server_measure(registration->server, metrics);
+}
+
 void tg_registration_free(struct tg_registration *registration)
 {
     if (registration == NULL)

@@ -11,6 +11,7 @@
 
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
+#include "api/runtime/base/metrics.h"
 #include "api/runtime/loop/loop.h"
 
 struct tg_registration;
@@ -32,6 +33,8 @@ const char *tg_registration_socket_path(const char *registry_dir, const char *dr
 /* Strings are copied. */
 int tg_registration_new(struct tg_loop *loop, const struct tg_registration_config *config,
                         struct tg_registration **ret, struct tg_error *err);
+/* Tells the registry, which outlives this, of connections. */
+void tg_registration_measure(struct tg_registration *registration, struct tg_metrics *metrics);
 /* Removes the socket. NULL is allowed. */
 void tg_registration_free(struct tg_registration *registration);
 bool tg_registration_registered(const struct tg_registration *registration);

@@ -69,7 +69,8 @@ static void drain(struct state *state, size_t piece)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const struct tg_grpc_session_handlers handlers = {find, request, cancelled};
-    struct state state = {.session = tg_grpc_session_new(&handlers, &state)};
+    struct tg_grpc_budget budget = {.max = 4096};
+    struct state state = {.session = tg_grpc_session_new(&handlers, &state, &budget)};
     size_t piece = n > 0 && data[0] > 0 ? data[0] : 65536;
 
     for (size_t i = 1; i < n; i += piece) {
@@ -82,8 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     tg_grpc_session_shutdown(state.session);
     drain(&state, 65536);
     tg_grpc_session_free(state.session);
-    /* Every request that a handler saw was ended, by it or by its cancellation. */
-    if (state.open != 0)
+    /* Every request that a handler saw was ended, by it or by its cancellation, and nothing is held
+     * any more. */
+    if (state.open != 0 || budget.used != 0)
         abort();
     return 0;
 }

@@ -7,12 +7,14 @@
  * Claims are made up: "gpu-N" is allocated the device at position N, another name the device of
  * that name, which there is not; no API server is asked.
  */
+#include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/clock.h"
@@ -37,6 +39,7 @@ struct bench {
     struct tg_registration *registration;
     struct tg_grpc_server *wire;
     uint64_t waiting, cancelled; /* calls of Wait */
+    bool contained;              /* in a PID namespace of its own, as in a container */
     struct tg_signal term;
 };
 
@@ -211,6 +214,49 @@ static void counters(void *data, struct tg_grpc_call call, const uint8_t *messag
     tg_grpc_reply(call, (const uint8_t *)text, (size_t)length);
 }
 
+/* A number of /proc/self/status, KiB. */
+static unsigned long status_of(const char *name)
+{
+    FILE *file = fopen("/proc/self/status", "re");
+    unsigned long value = 0;
+    char line[256];
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        if (tg_has_prefix(line, name))
+            value = strtoul(line + strlen(name), NULL, 10);
+    if (file != NULL)
+        fclose(file);
+    return value;
+}
+
+static unsigned descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    while (folder != NULL && readdir(folder) != NULL)
+        n++;
+    if (folder != NULL)
+        closedir(folder);
+    return n < 3 ? 0 : n - 3; /* ".", ".." and that of the folder */
+}
+
+/* Resident memory now and at most so far (KiB), descriptors, and 1 if the
+ * server cannot tell its clients' processes apart, else 2. */
+static void usage(void *data, struct tg_grpc_call call, const uint8_t *message, size_t n,
+                  int64_t deadline)
+{
+    const struct bench *bench = data;
+    char text[128];
+    int length = snprintf(text, sizeof(text), "%lu %lu %u %d", status_of("VmRSS:"),
+                          status_of("VmHWM:"), descriptors(), bench->contained ? 1 : 2);
+
+    (void)message;
+    (void)n;
+    (void)deadline;
+    tg_grpc_reply(call, (const uint8_t *)text, (size_t)length);
+}
+
 static void refuse(void *data, struct tg_grpc_call call, const uint8_t *message, size_t n,
                    int64_t deadline)
 {
@@ -229,6 +275,7 @@ static void serve_wire(struct bench *bench)
         {"/tangram.test.Wire/Stream", stream, NULL, bench},
         {"/tangram.test.Wire/Wait", hang, hang_cancelled, bench},
         {"/tangram.test.Wire/Counters", counters, NULL, bench},
+        {"/tangram.test.Wire/Usage", usage, NULL, bench},
         {"/tangram.test.Wire/Refuse", refuse, NULL, bench},
     };
     TG_AUTOFREE char *path = path_in(bench, "test.sock");
@@ -346,6 +393,7 @@ int main(int argc, char **argv)
         return 2;
     }
     bench.folder = argv[1];
+    bench.contained = getpid() == 1;
     bench.loop = tg_loop_new(true);
     bench.term = (struct tg_signal){.callback = on_term, .data = &bench};
     serve(&bench, &source);

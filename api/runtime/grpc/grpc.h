@@ -4,8 +4,17 @@
  * bytes. session.h is the sans-I/O part (bytes in, bytes out); this is the server with its sockets.
  *
  * Everything runs on the loop's thread. A peer must be root or have our own effective uid;
- * connections of others are closed at once (SO_PEERCRED). Idle connections are never closed: the
- * kubelet takes a lost connection for a lost driver and deletes the node's slices.
+ * connections of others are closed at once (SO_PEERCRED). Idle connections are not closed for being
+ * idle: the kubelet takes a lost connection for a lost driver and deletes the node's slices.
+ *
+ * A server holds 256 connections. A further one takes the place of one of the process that has the
+ * most: of one without a call if there is one, of those the one that has been silent for longest,
+ * and only for a process with fewer connections of one with a call. So a program that leaks
+ * connections harms itself; the only connection of a process, like the kubelet's, is never ended
+ * (processes of PID namespaces that ours cannot see are one process here; an end is told by GOAWAY,
+ * after which the kubelet connects again at once). Without such a place the new one is closed.
+ * Messages that are incomplete or unread take at most 16 MiB, beyond 64 KiB a connection; more is
+ * refused with RESOURCE_EXHAUSTED.
  */
 #ifndef TG_RUNTIME_GRPC_GRPC_H
 #define TG_RUNTIME_GRPC_GRPC_H
@@ -14,6 +23,7 @@
 #include <stdint.h>
 
 #include "api/runtime/base/error.h"
+#include "api/runtime/base/metrics.h"
 #include "api/runtime/loop/loop.h"
 
 struct tg_grpc_server;
@@ -50,6 +60,10 @@ void tg_grpc_server_free(struct tg_grpc_server *server);
 /* Unlinks the socket now (if it is still ours) and accepts nobody any more; live connections go on.
  */
 void tg_grpc_server_stop_listening(struct tg_grpc_server *server);
+
+/* Tells the registry (which outlives the server) of connections and what they hold, by the path of
+ * the socket. */
+void tg_grpc_server_measure(struct tg_grpc_server *server, struct tg_metrics *metrics);
 
 /* One message and status 0. A message over 4 MiB (what a client accepts) becomes
  * RESOURCE_EXHAUSTED. */

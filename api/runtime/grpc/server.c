@@ -14,17 +14,54 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/grpc/session.h"
 
-#define MAX_CONNECTIONS 32
+/* The kubelet has one, a person with a tool another: an idle connection takes about 15 KiB. */
+#define MAX_CONNECTIONS 256
+#define MAX_HELD ((size_t)16 << 20) /* bytes of messages, all connections together */
+#define ACCEPTS 32                  /* then other connections have their turn */
 #define READ_CHUNK ((size_t)16 << 10)
 #define READ_CHUNKS 16 /* then other connections have their turn */
 #define ACCEPT_RETRY (1 * TG_SECOND)
 
+enum { CONNECTIONS, HELD, DISPLACED, REFUSED, N_METRICS };
+
+static const struct tg_metric_definition metric_table[N_METRICS] = {
+    [CONNECTIONS] = {.name = "tangram_grpc_connections",
+                     .help = "Open connections to a socket.",
+                     .kind = TG_METRIC_GAUGE,
+                     .labels = {"socket"}},
+    [HELD] = {.name = "tangram_grpc_held_bytes",
+              .help =
+                  "Messages of a socket's connections that are not complete or not read, beyond "
+                  "64 KiB a connection.",
+              .kind = TG_METRIC_GAUGE,
+              .labels = {"socket"}},
+    [DISPLACED] = {.name = "tangram_grpc_connections_displaced_total",
+                   .help = "Connections that were ended in favour of a new one, since there were "
+                           "too many.",
+                   .kind = TG_METRIC_COUNTER,
+                   .labels = {"socket"}},
+    [REFUSED] = {.name = "tangram_grpc_connections_refused_total",
+                 .help = "Connections that were closed at once: of another user, or too many.",
+                 .kind = TG_METRIC_COUNTER,
+                 .labels = {"socket"}},
+};
+
+/* A process with connections to this server. Processes of other PID namespaces, if this one cannot
+ * see them, are one process here. */
+struct peer {
+    struct peer *next;
+    pid_t pid;
+    size_t connections;
+};
+
 struct connection {
     struct tg_grpc_server *server;
     struct connection *next;
+    struct peer *peer;
     uint64_t id;
     int fd;
     bool broken;
+    int64_t heard; /* when it came, or its last bytes did */
     struct tg_grpc_session *session;
     struct tg_io io;
     struct tg_timer deadline;
@@ -42,7 +79,12 @@ struct tg_grpc_server {
     struct tg_timer accept_retry;
     struct connection *connections;
     size_t n_connections;
+    struct peer *peers;
+    struct tg_grpc_budget budget;
     uint64_t last_id;
+    uint64_t displaced, refused;
+    struct tg_metrics *metrics; /* NULL: nothing is measured */
+    struct tg_metric *metric[N_METRICS];
 };
 
 /* --- calls --- */
@@ -123,6 +165,42 @@ static int64_t now(void)
     return tg_now_monotonic(tg_clock_system());
 }
 
+static struct peer *find_peer(const struct tg_grpc_server *server, pid_t pid)
+{
+    struct peer *peer = server->peers;
+
+    while (peer != NULL && peer->pid != pid)
+        peer = peer->next;
+    return peer;
+}
+
+static struct peer *join_peer(struct tg_grpc_server *server, pid_t pid)
+{
+    struct peer *peer = find_peer(server, pid);
+
+    if (peer == NULL) {
+        peer = tg_xcalloc(1, sizeof(*peer));
+        peer->pid = pid;
+        peer->next = server->peers;
+        server->peers = peer;
+    }
+    peer->connections++;
+    return peer;
+}
+
+static void leave_peer(struct tg_grpc_server *server, struct peer *peer)
+{
+    if (--peer->connections > 0)
+        return;
+    for (struct peer **p = &server->peers; *p != NULL; p = &(*p)->next) {
+        if (*p == peer) {
+            *p = peer->next;
+            free(peer);
+            return;
+        }
+    }
+}
+
 static void close_connection(struct connection *connection)
 {
     struct tg_grpc_server *server = connection->server;
@@ -140,6 +218,7 @@ static void close_connection(struct connection *connection)
     tg_timer_stop(&connection->deadline);
     tg_defer_cancel(server->loop, &connection->pump);
     close(connection->fd);
+    leave_peer(server, connection->peer);
     free(connection);
 }
 
@@ -217,7 +296,9 @@ static void on_connection_io(struct tg_io *io, int events)
             connection->broken = true;
             return;
         }
-        if (tg_grpc_session_receive(connection->session, bytes, (size_t)n, now(), &err) != 0) {
+        connection->heard = now();
+        if (tg_grpc_session_receive(connection->session, bytes, (size_t)n, connection->heard,
+                                    &err) != 0) {
             TG_V(4, "Connection ended", TG_S("problem", err.message));
             flush(connection); /* the GOAWAY that says why */
             connection->broken = true;
@@ -227,7 +308,57 @@ static void on_connection_io(struct tg_io *io, int events)
     }
 }
 
-static bool peer_allowed(int fd)
+/* --- too many connections --- */
+
+/* Which of two connections is the one to end: that of the process with the most, then one that no
+ * call waits on, then the one that has been silent for longer. */
+static bool rather(const struct connection *a, const struct connection *b)
+{
+    bool a_busy = tg_grpc_session_busy(a->session), b_busy = tg_grpc_session_busy(b->session);
+
+    if (a->peer->connections != b->peer->connections)
+        return a->peer->connections > b->peer->connections;
+    if (a_busy != b_busy)
+        return b_busy;
+    return a->heard != b->heard ? a->heard < b->heard : a->id < b->id;
+}
+
+/* Whether a connection may be ended for one of a process that has so many: the only one of a
+ * process never, one with a call under way only if that evens things out. */
+static bool may_end(const struct connection *connection, size_t newcomers)
+{
+    if (connection->peer->connections < 2)
+        return false;
+    return !tg_grpc_session_busy(connection->session) ||
+           connection->peer->connections > newcomers + 1;
+}
+
+/* Makes room for a connection of a process that has so many; false: there is none to be had. The
+ * client of what is ended is told by GOAWAY: calls that it was about to make it makes on a new
+ * connection. */
+static bool make_room(struct tg_grpc_server *server, size_t newcomers)
+{
+    struct connection *end = NULL;
+
+    if (server->n_connections < MAX_CONNECTIONS)
+        return true;
+    for (struct connection *c = server->connections; c != NULL; c = c->next)
+        if (may_end(c, newcomers) && (end == NULL || rather(c, end)))
+            end = c;
+    if (end == NULL)
+        return false;
+    TG_V(4, "Connection displaced", TG_S("socket", server->path), TG_I("pid", end->peer->pid),
+         TG_I("connections", end->peer->connections));
+    server->displaced++;
+    tg_grpc_session_shutdown(end->session);
+    flush(end);
+    close_connection(end);
+    return true;
+}
+
+/* --- new connections --- */
+
+static bool peer_allowed(int fd, pid_t *pid)
 {
     struct ucred peer;
     socklen_t length = sizeof(peer);
@@ -235,16 +366,19 @@ static bool peer_allowed(int fd)
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
         return false;
     TG_V(4, "Connection from", TG_I("pid", peer.pid), TG_I("uid", peer.uid));
+    *pid = peer.pid;
     return peer.uid == 0 || peer.uid == geteuid();
 }
 
-static void add_connection(struct tg_grpc_server *server, int fd)
+static void add_connection(struct tg_grpc_server *server, int fd, pid_t pid)
 {
     struct connection *connection = tg_xcalloc(1, sizeof(*connection));
     connection->server = server;
+    connection->peer = join_peer(server, pid);
     connection->id = ++server->last_id;
     connection->fd = fd;
-    connection->session = tg_grpc_session_new(&handlers, connection);
+    connection->heard = now();
+    connection->session = tg_grpc_session_new(&handlers, connection, &server->budget);
     connection->io = (struct tg_io){.callback = on_connection_io, .data = connection};
     connection->deadline = (struct tg_timer){.callback = on_deadline, .data = connection};
     connection->pump = (struct tg_deferred){.callback = pump, .data = connection};
@@ -256,12 +390,28 @@ static void add_connection(struct tg_grpc_server *server, int fd)
     tg_defer(server->loop, &connection->pump);
 }
 
+static void take_in(struct tg_grpc_server *server, int fd)
+{
+    pid_t pid;
+
+    if (peer_allowed(fd, &pid)) {
+        const struct peer *peer = find_peer(server, pid);
+        if (make_room(server, peer == NULL ? 0 : peer->connections)) {
+            add_connection(server, fd, pid);
+            return;
+        }
+    }
+    TG_V(4, "Connection refused", TG_S("socket", server->path));
+    server->refused++;
+    close(fd);
+}
+
 static void on_accept(struct tg_io *io, int events)
 {
     struct tg_grpc_server *server = io->data;
 
     (void)events;
-    for (int i = 0; i < MAX_CONNECTIONS; i++) {
+    for (int i = 0; i < ACCEPTS; i++) {
         int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && errno == EINTR)
             continue;
@@ -273,12 +423,7 @@ static void on_accept(struct tg_io *io, int events)
         }
         if (fd < 0)
             return;
-        if (server->n_connections >= MAX_CONNECTIONS || !peer_allowed(fd)) {
-            TG_V(4, "Connection refused", TG_S("socket", server->path));
-            close(fd);
-            continue;
-        }
-        add_connection(server, fd);
+        take_in(server, fd);
     }
 }
 
@@ -358,11 +503,30 @@ int tg_grpc_server_new(struct tg_loop *loop, const char *socket_path,
     server->path = tg_xstrdup(socket_path);
     server->fd = fd;
     server->bound = bound;
+    server->budget.max = MAX_HELD;
     server->io = (struct tg_io){.callback = on_accept, .data = server};
     server->accept_retry = (struct tg_timer){.callback = on_accept_retry, .data = server};
     tg_io_start(loop, &server->io, fd, TG_LOOP_READ);
     *ret = server;
     return 0;
+}
+
+static void collect(void *data)
+{
+    const struct tg_grpc_server *server = data;
+    const char *const *labels = TG_LABELS(server->path);
+
+    tg_metric_set(server->metric[CONNECTIONS], labels, (double)server->n_connections);
+    tg_metric_set(server->metric[HELD], labels, (double)server->budget.used);
+    tg_metric_set(server->metric[DISPLACED], labels, (double)server->displaced);
+    tg_metric_set(server->metric[REFUSED], labels, (double)server->refused);
+}
+
+void tg_grpc_server_measure(struct tg_grpc_server *server, struct tg_metrics *metrics)
+{
+    server->metrics = metrics;
+    tg_metrics_add(metrics, metric_table, N_METRICS, server->metric);
+    tg_metrics_on_collect(metrics, collect, server);
 }
 
 void tg_grpc_server_stop_listening(struct tg_grpc_server *server)
@@ -385,6 +549,7 @@ void tg_grpc_server_free(struct tg_grpc_server *server)
 {
     if (server == NULL)
         return;
+    tg_metrics_forget(server->metrics, server);
     tg_grpc_server_stop_listening(server);
     while (server->connections != NULL) {
         struct connection *connection = server->connections;

@@ -17,6 +17,7 @@
 #define MAX_STREAMS 64
 #define MAX_HEADER_LIST ((size_t)16 << 10)
 #define MAX_REQUEST_BYTES ((size_t)8 << 20) /* all unfinished requests of a connection together */
+#define OWN_BYTES ((size_t)64 << 10)        /* of messages, not counted in the shared budget */
 #define MAX_SETTINGS 32                     /* entries in one SETTINGS frame */
 #define MAX_CONTINUATIONS 8
 #define MAX_OUTBOUND_ACK 1000
@@ -47,6 +48,7 @@ struct stream {
     bool ended;          /* the answer is complete: status is the final one */
     bool headers_queued; /* the response was begun */
     struct outgoing sending, newest;
+    size_t held; /* bytes of messages, as they were last counted */
     enum tg_code status;
     struct tg_buf status_text; /* percent-encoded */
 };
@@ -55,8 +57,10 @@ struct tg_grpc_session {
     nghttp2_session *nghttp2;
     const struct tg_grpc_session_handlers *handlers;
     void *data;
+    struct tg_grpc_budget *budget;
     int64_t now;
     size_t request_bytes;
+    size_t held; /* of all streams */
     struct stream *streams;
     struct tg_buf output;
     size_t output_sent;
@@ -73,6 +77,36 @@ static nghttp2_nv header(const char *name, const char *value)
     };
 }
 
+/* --- what messages take --- */
+
+static size_t shared_part(size_t held)
+{
+    return held > OWN_BYTES ? held - OWN_BYTES : 0;
+}
+
+/* Counts what the stream holds now. Returns false if all sessions together hold more than they may:
+ * then the caller lets go of what it has just added. */
+static bool count_held(struct stream *stream)
+{
+    struct tg_grpc_session *session = stream->session;
+    size_t held =
+        stream->request.message.len + stream->sending.frame.len + stream->newest.frame.len;
+    size_t before = shared_part(session->held);
+
+    session->held += held - stream->held;
+    stream->held = held;
+    session->budget->used += shared_part(session->held) - before;
+    return session->budget->used <= session->budget->max;
+}
+
+static int over_budget(const struct tg_grpc_session *session, struct tg_error *err)
+{
+    return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                        "all connections together hold %zu bytes of messages, and no more are "
+                        "taken; try again",
+                        session->budget->max);
+}
+
 /* --- answering --- */
 
 static void promote_newest(struct stream *stream)
@@ -80,6 +114,7 @@ static void promote_newest(struct stream *stream)
     tg_buf_done(&stream->sending.frame);
     stream->sending = stream->newest;
     tg_buf_init(&stream->newest.frame, TG_GRPC_MESSAGE_MAX + TG_GRPC_PREFIX_SIZE);
+    count_held(stream);
 }
 
 /* grpc-status and, if there is one, grpc-message; returns how many headers. */
@@ -154,18 +189,6 @@ static void push_body(struct stream *stream)
         reset_stream(stream, NGHTTP2_INTERNAL_ERROR);
 }
 
-/* Queues a message: behind what is under way, instead of what is not. */
-static void queue_message(struct stream *stream, const uint8_t *message, size_t n)
-{
-    struct outgoing *out = stream->sending.taken == 0 ? &stream->sending : &stream->newest;
-    tg_buf_clear(&out->frame);
-    out->taken = 0;
-    if (tg_grpc_append_message(message, n, &out->frame) != 0)
-        reset_stream(stream, NGHTTP2_INTERNAL_ERROR);
-    else
-        push_body(stream);
-}
-
 /* A response without a body: one block of headers that also ends the stream. */
 static void respond_without_body(struct stream *stream)
 {
@@ -187,6 +210,23 @@ static void respond_without_body(struct stream *stream)
         reset_stream(stream, NGHTTP2_INTERNAL_ERROR);
 }
 
+/* Queues a message: behind what is under way, instead of what is not. false: there is no memory for
+ * it. */
+static bool queue_message(struct stream *stream, const uint8_t *message, size_t n)
+{
+    struct outgoing *out = stream->sending.taken == 0 ? &stream->sending : &stream->newest;
+
+    tg_buf_clear(&out->frame);
+    out->taken = 0;
+    if (tg_grpc_append_message(message, n, &out->frame) == 0 && count_held(stream)) {
+        push_body(stream);
+        return true;
+    }
+    tg_buf_done(&out->frame);
+    count_held(stream);
+    return false;
+}
+
 static void end_stream(struct stream *stream, enum tg_code status, const char *text)
 {
     stream->ended = true;
@@ -194,8 +234,10 @@ static void end_stream(struct stream *stream, enum tg_code status, const char *t
     stream->status = status;
     tg_grpc_append_status_text(text, &stream->status_text);
     /* A failure makes unsent states pointless; what is half sent must be completed. */
-    if (status != TG_OK)
-        tg_buf_clear(&stream->newest.frame);
+    if (status != TG_OK) {
+        tg_buf_done(&stream->newest.frame);
+        count_held(stream);
+    }
     if (!stream->headers_queued && (status != TG_OK || stream->http_status != 200))
         respond_without_body(stream);
     else
@@ -235,6 +277,7 @@ static void stream_free(struct stream *stream)
     tg_grpc_framer_done(&stream->request);
     tg_buf_done(&stream->sending.frame);
     tg_buf_done(&stream->newest.frame);
+    count_held(stream);
     tg_buf_done(&stream->status_text);
     free(stream);
 }
@@ -359,6 +402,7 @@ static void on_request_end(struct stream *stream)
                                stream->request.message.len, stream->deadline);
     session->request_bytes -= stream->request.message.len;
     tg_grpc_framer_done(&stream->request);
+    count_held(stream);
 }
 
 static int on_frame_recv(nghttp2_session *nghttp2, const nghttp2_frame *frame, void *data)
@@ -397,9 +441,12 @@ static int on_data_chunk(nghttp2_session *nghttp2, uint8_t flags, int32_t id, co
                                 "more than %zu bytes of unfinished requests on one connection",
                                 MAX_REQUEST_BYTES)
                  : tg_grpc_framer_feed(&stream->request, bytes, n, &err);
+    if (!count_held(stream) && rc == 0)
+        rc = over_budget(session, &err);
     if (rc != 0) {
         session->request_bytes -= before;
         tg_grpc_framer_done(&stream->request);
+        count_held(stream);
         fail_stream(stream, &err);
         return 0;
     }
@@ -475,7 +522,7 @@ static nghttp2_option *make_options(void)
 }
 
 struct tg_grpc_session *tg_grpc_session_new(const struct tg_grpc_session_handlers *handlers,
-                                            void *data)
+                                            void *data, struct tg_grpc_budget *budget)
 {
     static const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, MAX_STREAMS},
@@ -490,6 +537,7 @@ struct tg_grpc_session *tg_grpc_session_new(const struct tg_grpc_session_handler
 
     session->handlers = handlers;
     session->data = data;
+    session->budget = budget;
     tg_buf_init(&session->output, 8 * OUTPUT_CHUNK);
     /* A new session and its first frame have a size that we decide: no memory for them aborts, as
      * everywhere. */
@@ -567,6 +615,14 @@ bool tg_grpc_session_finished(const struct tg_grpc_session *session)
            !nghttp2_session_want_write(session->nghttp2);
 }
 
+bool tg_grpc_session_busy(const struct tg_grpc_session *session)
+{
+    for (const struct stream *stream = session->streams; stream != NULL; stream = stream->next)
+        if (stream->delivered)
+            return true;
+    return false;
+}
+
 int64_t tg_grpc_session_next_deadline(const struct tg_grpc_session *session)
 {
     int64_t next = 0;
@@ -602,17 +658,19 @@ void tg_grpc_session_reply(struct tg_grpc_session *session, int32_t id, const ui
                            size_t n)
 {
     struct stream *stream = stream_of(session, id);
+    struct tg_error err = TG_ERROR_INIT;
+
     if (stream == NULL || stream->ended)
         return;
-    if (n > TG_GRPC_MESSAGE_MAX) {
-        struct tg_error err;
+    if (n > TG_GRPC_MESSAGE_MAX)
         tg_error_set(&err, TG_RESOURCE_EXHAUSTED, "the answer has %zu bytes, clients take %zu", n,
                      TG_GRPC_MESSAGE_MAX);
+    else if (!queue_message(stream, message, n))
+        over_budget(session, &err);
+    if (err.code != TG_OK)
         fail_stream(stream, &err);
-        return;
-    }
-    queue_message(stream, message, n);
-    end_stream(stream, TG_OK, "");
+    else
+        end_stream(stream, TG_OK, "");
 }
 
 void tg_grpc_session_fail(struct tg_grpc_session *session, int32_t id, const struct tg_error *err)
@@ -626,8 +684,12 @@ void tg_grpc_session_send(struct tg_grpc_session *session, int32_t id, const uin
                           size_t n)
 {
     struct stream *stream = stream_of(session, id);
-    if (stream != NULL && !stream->ended && n <= TG_GRPC_MESSAGE_MAX)
-        queue_message(stream, message, n);
+    if (stream == NULL || stream->ended || n > TG_GRPC_MESSAGE_MAX)
+        return;
+    /* Clients take this for RESOURCE_EXHAUSTED. The handler is told when the stream closes, and not
+     * from within its call. */
+    if (!queue_message(stream, message, n))
+        reset_stream(stream, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 void tg_grpc_session_shutdown(struct tg_grpc_session *session)

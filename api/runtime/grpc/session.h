@@ -18,6 +18,14 @@
 
 struct tg_grpc_session;
 
+/* What all sessions of a server together hold of messages: requests that are not complete, answers
+ * that were not read. A session may hold 64 KiB that are not counted, so that an ordinary call is
+ * served whatever others do. */
+struct tg_grpc_budget {
+    size_t max; /* more is refused with RESOURCE_EXHAUSTED */
+    size_t used;
+};
+
 struct tg_grpc_session_handlers {
     /* The owner's method behind a path; NULL: the call is answered with UNIMPLEMENTED. */
     const void *(*find)(void *data, const char *path);
@@ -30,9 +38,9 @@ struct tg_grpc_session_handlers {
 };
 
 /* Never NULL. Our SETTINGS are in the output from the start (clients wait for them). `data` goes to
- * the handlers. */
+ * the handlers; the budget outlives the session. */
 struct tg_grpc_session *tg_grpc_session_new(const struct tg_grpc_session_handlers *handlers,
-                                            void *data);
+                                            void *data, struct tg_grpc_budget *budget);
 /* Calls `cancelled` for what is still open. NULL is allowed. */
 void tg_grpc_session_free(struct tg_grpc_session *session);
 
@@ -48,6 +56,8 @@ void tg_grpc_session_sent(struct tg_grpc_session *session, size_t n);
 /* Nothing more will be read or written: close the connection. */
 bool tg_grpc_session_finished(const struct tg_grpc_session *session);
 
+/* A handler has seen a call that the client has no complete answer to. */
+bool tg_grpc_session_busy(const struct tg_grpc_session *session);
 /* The earliest deadline of an open call, 0: none. */
 int64_t tg_grpc_session_next_deadline(const struct tg_grpc_session *session);
 /* Cancels the calls whose deadline is not after `now` and answers them with DEADLINE_EXCEEDED. */

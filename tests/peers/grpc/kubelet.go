@@ -17,11 +17,11 @@ import (
 // What the kubelet asks, with its own packages. The server allocates to the claim gpu-N its device N.
 
 var kubeletChecks = []check{
-	{"registration", register},
-	{"v1 prepare and unprepare", prepare},
-	{"v1beta1 prepare and unprepare", prepareBeta},
-	{"a batch in which one claim fails", prepareSome},
-	{"health stream", watchHealth},
+	{name: "registration", run: register},
+	{name: "v1 prepare and unprepare", run: prepare},
+	{name: "v1beta1 prepare and unprepare", run: prepareBeta},
+	{name: "a batch in which one claim fails", run: prepareSome},
+	{name: "health stream", run: watchHealth},
 }
 
 func register(ctx context.Context, _ *grpc.ClientConn) error {

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,9 +31,17 @@ func (raw) Name() string                       { return "proto" }
 func (raw) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil }
 func (raw) Unmarshal(data []byte, v any) error { *v.(*[]byte) = bytes.Clone(data); return nil }
 
-var folder = flag.String("folder", "", "where the server serves")
+var (
+	folder = flag.String("folder", "", "where the server serves")
+	only   = flag.String("only", "", "the one check to play")
+	hold   = flag.String("hold", "", "open a thousand connections and keep them: grpc or raw (used by the check of them)")
+)
 
-const patience = 20 * time.Second
+// How long a check may take, and the other process of a check of a thousand connections, which is a matter of CPU.
+const (
+	patience     = 20 * time.Second
+	longPatience = 2 * time.Minute
+)
 
 func dial(socket string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -42,8 +49,9 @@ func dial(socket string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 }
 
 type check struct {
-	name string
-	run  func(ctx context.Context, c *grpc.ClientConn) error
+	name     string
+	run      func(ctx context.Context, c *grpc.ClientConn) error
+	patience time.Duration // if it needs more than others
 }
 
 func call(ctx context.Context, c *grpc.ClientConn, method, request string, options ...grpc.CallOption) (string, error) {
@@ -242,35 +250,6 @@ func largeMessages(ctx context.Context, c *grpc.ClientConn) error {
 	return wantCode(err, codes.ResourceExhausted)
 }
 
-// connections: a thousand, one after the other; then a thousand at once, of which the server takes as many as it wants and closes
-// the others, while the first goes on.
-func connections(ctx context.Context, c *grpc.ClientConn) error {
-	for range 1000 {
-		one, err := dial("test.sock")
-		if err != nil {
-			return err
-		}
-		got, err := call(ctx, one, "Echo", "hello", grpc.WaitForReady(true))
-		one.Close()
-		if err != nil || got != "hello" {
-			return fmt.Errorf("a connection of its own: %q, %w", got, err)
-		}
-	}
-	var all []net.Conn
-	for range 1000 {
-		one, err := net.Dial("unix", filepath.Join(*folder, "test.sock"))
-		if err != nil {
-			return err
-		}
-		all = append(all, one)
-	}
-	err := echo(ctx, c)
-	for _, one := range all {
-		one.Close()
-	}
-	return errors.Join(err, echo(ctx, c))
-}
-
 // Pings of grpc-go come at most every ten seconds: a connection that is opened first and asked last.
 func keptAlive() (*grpc.ClientConn, error) {
 	c, err := dial("test.sock", grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second, PermitWithoutStream: true}))
@@ -292,6 +271,10 @@ func pings(since time.Time) func(context.Context, *grpc.ClientConn) error {
 
 func main() {
 	flag.Parse()
+	if *hold != "" {
+		holdConnections()
+		return
+	}
 	kept, err := keptAlive()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "grpc:", err)
@@ -301,7 +284,10 @@ func main() {
 	passed, failed := 0, 0
 	play := func(socket string, checks []check, c *grpc.ClientConn) {
 		for _, k := range checks {
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			if *only != "" && k.name != *only {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), max(patience, k.patience))
 			err := k.run(ctx, c)
 			cancel()
 			if err != nil {
@@ -318,20 +304,23 @@ func main() {
 		os.Exit(1)
 	}
 	play("test.sock", []check{
-		{"unary", echo},
-		{"32 callers at once", many},
-		{"status and text of an error", statusText},
-		{"unknown method", unknownMethod},
-		{"server stream", streaming},
-		{"slow reader", slowReader},
-		{"cancel", cancelling},
-		{"deadline", deadline},
-		{"messages of 4 MiB", largeMessages},
-		{"malformed frames", malformed},
-		{"1,000 connections", connections},
+		{name: "unary", run: echo},
+		{name: "32 callers at once", run: many},
+		{name: "status and text of an error", run: statusText},
+		{name: "unknown method", run: unknownMethod},
+		{name: "server stream", run: streaming},
+		{name: "slow reader", run: slowReader},
+		{name: "cancel", run: cancelling},
+		{name: "deadline", run: deadline},
+		{name: "messages of 4 MiB", run: largeMessages},
+		{name: "malformed frames", run: malformed},
+		{name: "1,000 connections in turn", run: inTurn, patience: longPatience},
+		{name: "1,000 connections at once", run: atOnce("grpc"), patience: longPatience},
+		{name: "1,000 silent connections at once", run: atOnce("raw"), patience: longPatience},
 	}, test)
 	play("plugin", kubeletChecks, nil)
-	play("test.sock", []check{{"keepalive pings", pings(began)}}, kept)
+	play("plugin", budgetChecks, test)
+	play("test.sock", []check{{name: "keepalive pings", run: pings(began)}}, kept)
 	fmt.Printf("grpc-go %s: %d passed, %d failed\n", grpc.Version, passed, failed)
 	if failed > 0 {
 		os.Exit(1)

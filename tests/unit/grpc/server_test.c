@@ -8,14 +8,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/clock.h"
+#include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/grpc/grpc.h"
+#include "tests/support/metric_page.h"
 #include "tests/unit/grpc/client.h"
 
 struct bench {
@@ -355,25 +359,153 @@ static void freeing_the_server_says_unavailable_and_goaway(void **state)
     assert_int_equal(access(bench->path, F_OK), -1);
 }
 
-static void connections_over_the_limit_are_closed_and_the_first_is_served(void **state)
+#define MOST 256 /* connections that a server holds */
+
+/* Another process that opens so many connections and keeps them. */
+struct crowd {
+    pid_t pid;
+    int stop; /* closing it ends the process */
+};
+
+static struct crowd crowd_start(struct bench *bench, int n)
 {
-    struct bench *bench = *state;
-    int fds[40];
-    int closed = 0;
-    exchange(bench);
-    for (size_t i = 0; i < TG_ARRAY_SIZE(fds); i++)
-        assert_true((fds[i] = dial(bench->path)) >= 0);
-    for (int i = 0; i < 5; i++)
-        tg_loop_run_once(bench->loop, false);
-    for (size_t i = 0; i < TG_ARRAY_SIZE(fds); i++) {
-        uint8_t bytes[256];
-        closed += recv(fds[i], bytes, sizeof(bytes), 0) == 0;
-        close(fds[i]);
+    int ready[2], stop[2];
+    struct crowd crowd;
+    char byte = 0;
+
+    assert_int_equal(pipe2(ready, O_CLOEXEC | O_NONBLOCK), 0);
+    assert_int_equal(pipe2(stop, O_CLOEXEC), 0);
+    crowd.pid = fork();
+    assert_true(crowd.pid >= 0);
+    if (crowd.pid == 0) {
+        close(stop[1]);
+        for (int i = 0; i < n; i++)
+            while (dial(bench->path) < 0)
+                sched_yield(); /* the backlog is full */
+        (void)!write(ready[1], &byte, 1);
+        _exit((int)read(stop[0], &byte, 1));
     }
-    assert_int_equal(closed, 40 - 31);
+    close(stop[0]);
+    crowd.stop = stop[1];
+    while (read(ready[0], &byte, 1) != 1)
+        tg_loop_run_once(bench->loop, false);
+    for (int i = 0; i < 50; i++)
+        tg_loop_run_once(bench->loop, false);
+    close(ready[0]);
+    close(ready[1]);
+    return crowd;
+}
+
+static void crowd_end(struct crowd *crowd)
+{
+    int status;
+
+    close(crowd->stop);
+    assert_int_equal(waitpid(crowd->pid, &status, 0), crowd->pid);
+    assert_int_equal(status, 0);
+}
+
+static int measured(const struct bench *bench, struct tg_metrics *metrics, const char *name)
+{
+    TG_AUTOFREE char *series = tg_xasprintf("%s{socket=\"%s\"}", name, bench->path);
+
+    return (int)metric_on_page(metrics, series);
+}
+
+static void expect_answer(struct bench *bench)
+{
     struct client_call *call = start_text(bench, "/t.T/Echo", "hello", NULL);
+
     exchange(bench);
     assert_string_equal(call->grpc_status, "0");
+    assert_false(bench->lost);
+}
+
+static void the_only_connection_of_a_process_outlives_a_thousand_of_another(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_metrics *metrics = tg_metrics_new();
+    struct crowd crowd;
+
+    tg_grpc_server_measure(bench->server, metrics);
+    exchange(bench);
+    crowd = crowd_start(bench, 1000);
+    expect_answer(bench);
+    assert_int_equal(measured(bench, metrics, "tangram_grpc_connections"), MOST);
+    assert_int_equal(measured(bench, metrics, "tangram_grpc_connections_displaced_total"),
+                     1 + 1000 - MOST);
+    assert_int_equal(measured(bench, metrics, "tangram_grpc_connections_refused_total"), 0);
+    crowd_end(&crowd);
+    expect_answer(bench);
+    assert_int_equal(measured(bench, metrics, "tangram_grpc_connections"), 1);
+    tg_grpc_server_free(bench->server);
+    bench->server = NULL;
+    tg_metrics_free(metrics);
+}
+
+static void a_new_process_gets_the_place_of_one_of_the_many(void **state)
+{
+    struct bench *bench = *state;
+    struct crowd crowd;
+
+    close(bench->fd);
+    crowd = crowd_start(bench, MOST);
+    bench->fd = dial(bench->path);
+    assert_true(bench->fd >= 0);
+    expect_answer(bench);
+    crowd_end(&crowd);
+}
+
+/* Of one process: who says nothing goes before who speaks, and who waits for an answer stays. */
+static void of_a_process_the_connection_that_says_least_goes_first(void **state)
+{
+    struct bench *bench = *state;
+    uint8_t bytes[256];
+    int fds[MOST];
+
+    start_text(bench, "/t.T/Later", "x", NULL);
+    exchange(bench);
+    for (size_t i = 0; i < MOST; i++) {
+        assert_true((fds[i] = dial(bench->path)) >= 0);
+        tg_loop_run_once(bench->loop, false);
+    }
+    exchange(bench);
+    assert_false(bench->lost);
+    assert_int_equal(bench->cancelled, 0);
+    for (size_t i = 0; i < MOST; i++) { /* SETTINGS, and of the first also GOAWAY and the end */
+        while (recv(fds[i], bytes, sizeof(bytes), 0) > 0)
+            ;
+        assert_int_equal(recv(fds[i], bytes, sizeof(bytes), 0), i == 0 ? 0 : -1);
+        close(fds[i]);
+    }
+}
+
+/* All wait for answers, and all are of one process: nobody is ended for another one of it. */
+static void without_a_place_the_new_connection_is_closed(void **state)
+{
+    struct bench *bench = *state;
+    struct client first = bench->client;
+    int first_fd = bench->fd, fds[MOST];
+    uint8_t byte;
+
+    for (size_t i = 1; i < MOST; i++) {
+        assert_true((bench->fd = fds[i] = dial(bench->path)) >= 0);
+        client_init(&bench->client);
+        start_text(bench, "/t.T/Later", "x", NULL);
+        exchange(bench);
+        client_done(&bench->client);
+    }
+    bench->client = first;
+    bench->fd = first_fd;
+    start_text(bench, "/t.T/Later", "x", NULL);
+    exchange(bench);
+    fds[0] = dial(bench->path);
+    for (int i = 0; i < 3; i++)
+        tg_loop_run_once(bench->loop, false);
+    assert_int_equal(recv(fds[0], &byte, 1, 0), 0);
+    assert_int_equal(bench->cancelled, 0);
+    for (size_t i = 0; i < MOST; i++)
+        close(fds[i]);
 }
 
 static void a_peer_with_a_foreign_uid_is_dropped(void **state)
@@ -417,7 +549,10 @@ int main(void)
         TEST(a_path_that_does_not_fit_is_refused_not_cut),
         TEST(after_stop_listening_live_connections_go_on),
         TEST(freeing_the_server_says_unavailable_and_goaway),
-        TEST(connections_over_the_limit_are_closed_and_the_first_is_served),
+        TEST(the_only_connection_of_a_process_outlives_a_thousand_of_another),
+        TEST(a_new_process_gets_the_place_of_one_of_the_many),
+        TEST(of_a_process_the_connection_that_says_least_goes_first),
+        TEST(without_a_place_the_new_connection_is_closed),
         TEST(a_peer_with_a_foreign_uid_is_dropped),
     };
     return cmocka_run_group_tests_name("server", tests, NULL, NULL);

@@ -19,6 +19,7 @@ static const char *const paths[] = {echo, fail, later};
 
 struct bench {
     struct tg_grpc_session *session;
+    struct tg_grpc_budget budget;
     struct client client;
     int64_t now;
     int requests;
@@ -92,7 +93,8 @@ static int setup(void **state)
 {
     struct bench *bench = tg_xcalloc(1, sizeof(*bench));
     bench->now = 1000 * TG_SECOND;
-    bench->session = tg_grpc_session_new(&bench_handlers, bench);
+    bench->budget.max = (size_t)16 << 20;
+    bench->session = tg_grpc_session_new(&bench_handlers, bench, &bench->budget);
     client_init(&bench->client);
     *state = bench;
     return 0;
@@ -102,6 +104,7 @@ static int teardown(void **state)
 {
     struct bench *bench = *state;
     tg_grpc_session_free(bench->session);
+    assert_int_equal(bench->budget.used, 0);
     client_done(&bench->client);
     free(bench);
     return 0;
@@ -428,6 +431,91 @@ static void freeing_the_session_cancels_what_is_open(void **state)
     assert_int_equal(bench->cancelled, 1);
 }
 
+/* A call to `later` with a request of n bytes, of which `body` bytes are sent. */
+static struct client_call *start_large(struct bench *bench, const char *path, size_t n, size_t body)
+{
+    TG_AUTOBUF struct tg_buf frame = TG_BUF_INIT((size_t)4 << 20);
+    const unsigned char prefix[5] = {0, (unsigned char)(n >> 24), (unsigned char)(n >> 16),
+                                     (unsigned char)(n >> 8), (unsigned char)n};
+    TG_AUTOFREE uint8_t *bytes = tg_xcalloc(1, body);
+
+    tg_buf_append(&frame, prefix, sizeof(prefix));
+    tg_buf_append(&frame, bytes, body);
+    bench->client.piece = 16384;
+    return client_start(&bench->client,
+                        &(struct client_request){
+                            .path = path, .body = frame.data, .n = frame.len, .open = body < n});
+}
+
+static void what_is_over_the_common_budget_is_refused_and_small_calls_are_served(void **state)
+{
+    struct bench *bench = *state;
+    struct client_call *half, *refused, *small;
+
+    bench->budget.max = (size_t)1 << 20;
+    half = start_large(bench, later, (size_t)2 << 20, 900000);
+    exchange(bench);
+    assert_false(half->closed);
+    assert_in_range(bench->budget.used, 800000, 900000);
+    refused = start_large(bench, echo, 600000, 600000);
+    exchange(bench);
+    assert_string_equal(refused->grpc_status, "8");
+    assert_non_null(strstr(refused->grpc_message, "all%20connections%20together"));
+    bench->budget.used = bench->budget.max; /* by other sessions */
+    nghttp2_submit_rst_stream(bench->client.session, 0, half->stream, NGHTTP2_CANCEL);
+    exchange(bench);
+    small = start_text(bench, echo, "hello", NULL);
+    exchange(bench);
+    assert_string_equal(small->grpc_status, "0");
+    bench->budget.used -= bench->budget.max - (900000 - ((size_t)64 << 10));
+}
+
+static void answers_that_nobody_reads_count_against_the_budget(void **state)
+{
+    struct bench *bench = *state;
+    TG_AUTOFREE uint8_t *large = tg_xcalloc(1, 900000);
+    struct client_call *first, *second, *stream;
+
+    bench->budget.max = (size_t)1 << 20;
+    bench->client.hold_windows = true;
+    first = start_text(bench, later, "x", NULL);
+    exchange(bench);
+    tg_grpc_session_reply(bench->session, first->stream, large, 900000);
+    second = start_text(bench, later, "x", NULL);
+    stream = start_text(bench, later, "x", NULL);
+    exchange(bench);
+    tg_grpc_session_reply(bench->session, second->stream, large, 900000);
+    exchange(bench);
+    assert_string_equal(second->grpc_status, "8");
+    assert_int_equal(bench->cancelled, 0);
+    /* A stream that cannot be told its state is ended; its handler hears of that afterwards. */
+    tg_grpc_session_send(bench->session, stream->stream, large, 900000);
+    assert_int_equal(bench->cancelled, 0);
+    exchange(bench);
+    assert_true(stream->closed);
+    assert_int_equal(stream->close_code, NGHTTP2_ENHANCE_YOUR_CALM);
+    assert_int_equal(bench->cancelled, 1);
+    assert_false(first->closed);
+}
+
+static void a_session_is_busy_from_the_request_to_the_end_of_the_answer(void **state)
+{
+    struct bench *bench = *state;
+    struct client_call *call;
+
+    exchange(bench);
+    assert_false(tg_grpc_session_busy(bench->session));
+    call = start_large(bench, later, 1000, 10); /* half a request is none */
+    exchange(bench);
+    assert_false(tg_grpc_session_busy(bench->session));
+    call = start_text(bench, later, "x", NULL);
+    exchange(bench);
+    assert_true(tg_grpc_session_busy(bench->session));
+    tg_grpc_session_reply(bench->session, call->stream, (const uint8_t *)"y", 1);
+    exchange(bench);
+    assert_false(tg_grpc_session_busy(bench->session));
+}
+
 static void bytes_that_are_no_http2_end_the_connection(void **state)
 {
     struct bench *bench = *state;
@@ -481,6 +569,9 @@ int main(void)
         TEST(pings_are_acknowledged),
         TEST(shutdown_answers_open_calls_and_says_goaway),
         TEST(freeing_the_session_cancels_what_is_open),
+        TEST(what_is_over_the_common_budget_is_refused_and_small_calls_are_served),
+        TEST(answers_that_nobody_reads_count_against_the_budget),
+        TEST(a_session_is_busy_from_the_request_to_the_end_of_the_answer),
         TEST(bytes_that_are_no_http2_end_the_connection),
         TEST(a_flood_of_resets_ends_the_connection),
     };

@@ -10,6 +10,7 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "kubelet-plugin/claims.h"
+#include "tests/support/metric_page.h"
 #include "tests/support/promtool.h"
 #include "tests/unit/plugin/folder.h"
 
@@ -222,12 +223,18 @@ static void an_unprepared_device_is_free_again(void **state)
 /* The order of things: two is refused inside, one is unprepared, two is read and prepared again. */
 static void a_prepare_waits_for_the_claim_that_holds_its_device(void **state)
 {
+    static const char waiting[] = "tangram_plugin_claims_waiting";
     struct bench *bench = *state;
+    struct tg_metrics *metrics = tg_metrics_new();
 
+    tg_claims_measure(bench->claims, metrics);
     tg_claims_wait_for_devices(bench->claims, 3600 * TG_SECOND);
     prepare_one(bench, &one, device_name(bench, 0));
     start(bench, true, 1, &two);
+    assert_int_equal((int)metric_on_page(metrics, waiting), 0);
     answer_read(bench, 1, UID("2"), device_name(bench, 0));
+    while (metric_on_page(metrics, waiting) != 1)
+        tg_loop_run_once(bench->loop, true);
     start(bench, false, 1, &one);
     while (bench->n_reads < 3)
         tg_loop_run_once(bench->loop, true);
@@ -237,6 +244,12 @@ static void a_prepare_waits_for_the_claim_that_holds_its_device(void **state)
     assert_string_equal(bench->uid[0], UID("2"));
     assert_string_equal(bench->error[0], "");
     assert_string_equal(bench->device[0], device_name(bench, 0));
+    assert_int_equal((int)metric_on_page(metrics, waiting), 0);
+    tg_device_worker_free(bench->devices);
+    tg_claims_free(bench->claims);
+    bench->devices = NULL;
+    bench->claims = NULL;
+    tg_metrics_free(metrics);
 }
 
 static void a_prepare_that_waited_in_vain_is_refused(void **state)

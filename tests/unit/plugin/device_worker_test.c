@@ -9,6 +9,7 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "kubelet-plugin/device_worker.h"
+#include "tests/support/metric_page.h"
 #include "tests/unit/plugin/fake_provider.h"
 #include "tests/unit/plugin/folder.h"
 
@@ -178,6 +179,39 @@ static void a_device_library_that_hangs_does_not_hold_up_the_loop(void **state)
     wait_for(bench, &bench->done);
 }
 
+static void a_job_that_hangs_and_those_behind_it_can_be_seen_in_the_metrics(void **state)
+{
+    static const char jobs[] = "tangram_plugin_device_jobs";
+    static const char seconds[] = "tangram_plugin_device_job_seconds";
+    struct bench *bench = *state;
+    struct tg_metrics *metrics = tg_metrics_new();
+    struct tg_device_job second = bench->job;
+    double before;
+
+    start_fake(bench, 2);
+    tg_device_worker_measure(bench->worker, metrics);
+    assert_int_equal((int)metric_on_page(metrics, jobs), 0);
+    assert_true(metric_on_page(metrics, seconds) == 0);
+    fake_set(2, false, true);
+    second.arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    tg_device_worker_check(bench->worker, &bench->job);
+    tg_device_worker_check(bench->worker, &second);
+    assert_int_equal((int)metric_on_page(metrics, jobs), 2);
+    before = metric_on_page(metrics, seconds);
+    assert_true(before > 0);
+    assert_true(metric_on_page(metrics, seconds) > before);
+    fake_set(2, false, false);
+    while (bench->done < 2)
+        tg_loop_run_once(bench->loop, true);
+    assert_int_equal((int)metric_on_page(metrics, jobs), 0);
+    assert_true(metric_on_page(metrics, seconds) == 0);
+    tg_arena_free(second.arena);
+    tg_device_worker_free(bench->worker);
+    bench->worker = NULL;
+    assert_int_equal((int)metric_on_page(metrics, jobs), 0); /* nobody is asked who is gone */
+    tg_metrics_free(metrics);
+}
+
 static void a_job_without_memory_for_its_answer_is_an_error(void **state)
 {
     struct bench *bench = *state;
@@ -205,6 +239,7 @@ int main(void)
         TEST(a_device_that_is_not_found_any_more_is_unhealthy),
         TEST(when_listing_fails_the_health_of_all_is_unknown),
         TEST(a_device_library_that_hangs_does_not_hold_up_the_loop),
+        TEST(a_job_that_hangs_and_those_behind_it_can_be_seen_in_the_metrics),
         TEST(a_job_without_memory_for_its_answer_is_an_error),
         TEST(freeing_while_it_starts_is_allowed),
     };

@@ -339,6 +339,13 @@ static void what_it_does_can_be_read_from_its_health_server(void **state)
         "\ntangram_informer_synced{informer=\"resourceslices\"} 1\n",
         "\ntangram_informer_synced{informer=\"foreign-resourceslices\"} 1\n",
         "\ntangram_plugin_claims_in_flight{operation=\"prepare\"} 0\n",
+        "\ntangram_plugin_claims_waiting 0\n",
+        "\ntangram_plugin_device_jobs 0\n",
+        "\ntangram_plugin_device_job_seconds 0\n",
+        "\ntangram_plugin_slice_writes_waiting 0\n",
+        "\ntangram_plugin_publish_failures_total 0\n",
+        "dra.sock\"} 0\n", /* connections to it */
+        "-reg.sock\"} 0\n",
         "\ntangram_plugin_devices ",
         "\ntangram_plugin_registered 1\n",
         "\ntangram_events_dropped_total 0\n",

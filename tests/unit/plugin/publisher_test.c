@@ -14,6 +14,7 @@
 #include "api/runtime/json/decode.h"
 #include "kubelet-plugin/publisher.h"
 #include "kubelet-plugin/slice_body.h"
+#include "tests/support/metric_page.h"
 #include "tests/unit/plugin/folder.h"
 
 #define SLICES 8
@@ -35,8 +36,10 @@ struct bench {
     struct stored stored[SLICES];
     unsigned version;
     int writes;
-    enum tg_code fail; /* the next write */
-    bool forgetful;    /* the server drops what it is given and says yes */
+    struct tg_metrics *metrics; /* NULL: nobody looks */
+    int waiting;                /* as they say while a write is under way */
+    enum tg_code fail;          /* the next write */
+    bool forgetful;             /* the server drops what it is given and says yes */
     struct tg_deferred answer;
     struct tg_error error;
     void (*done)(void *done_data, const struct tg_error *err);
@@ -108,6 +111,8 @@ static void execute(void *data, const struct tg_inventory_operation *operation,
     enum tg_code code = bench->fail != TG_OK ? bench->fail : write_one(bench, operation);
 
     bench->writes++;
+    if (bench->metrics != NULL)
+        bench->waiting = (int)metric_on_page(bench->metrics, "tangram_plugin_slice_writes_waiting");
     bench->fail = TG_OK;
     bench->error = TG_ERROR_INIT;
     if (code != TG_OK)
@@ -345,6 +350,23 @@ static void a_server_that_does_not_keep_what_it_is_given_is_not_hammered(void **
     assert_in_range(bench->writes, 2, 4);
 }
 
+static void writes_that_wait_and_failures_are_measured(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_metrics *metrics = tg_metrics_new();
+
+    tg_publisher_measure(bench->publisher, metrics);
+    bench->metrics = metrics;
+    bench->fail = TG_UNAVAILABLE;
+    start(bench);
+    assert_int_equal(bench->waiting, 1);
+    assert_int_equal((int)metric_on_page(metrics, "tangram_plugin_slice_writes_waiting"), 0);
+    assert_int_equal((int)metric_on_page(metrics, "tangram_plugin_publish_failures_total"), 1);
+    tg_publisher_free(bench->publisher);
+    bench->publisher = NULL;
+    tg_metrics_free(metrics);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -360,6 +382,7 @@ int main(void)
         TEST(while_the_node_is_blocked_own_slices_are_removed_and_come_back_after),
         TEST(stale_slices_of_our_own_are_removed),
         TEST(a_new_node_object_of_the_same_name_becomes_the_owner),
+        TEST(writes_that_wait_and_failures_are_measured),
         TEST(a_server_that_does_not_keep_what_it_is_given_is_not_hammered),
     };
     return cmocka_run_group_tests_name("publisher", tests, NULL, NULL);
