@@ -3,6 +3,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
+#include "driver/provider/nvml/nvml.h"
 #include "driver/provider/sim.h"
 
 static const struct {
@@ -11,6 +12,7 @@ static const struct {
                   struct tg_error *err);
 } providers[] = {
     {"sim", tg_sim_new},
+    {"nvml", tg_nvml_provider_new},
 };
 
 int tg_provider_new(const char *kind, const struct tg_provider_options *options,
@@ -21,7 +23,7 @@ int tg_provider_new(const char *kind, const struct tg_provider_options *options,
             return providers[i].create(options, ret, err);
     }
     return tg_error_set(err, TG_INVALID_ARGUMENT,
-                        "there is no device provider \"%.40s\"; known: sim", tg_or(kind, ""));
+                        "there is no device provider \"%.40s\"; known: sim, nvml", tg_or(kind, ""));
 }
 
 void tg_provider_free(struct tg_provider *provider)

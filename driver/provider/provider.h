@@ -4,6 +4,7 @@
  * device as a ResourceSlice shows it, its UUID, and what a container needs in order to use it.
  *
  *   sim   a scripted inventory (sim.h)
+ *   nvml  NVIDIA cards through their driver's library (nvml/nvml.h)
  */
 #ifndef TG_DRIVER_PROVIDER_PROVIDER_H
 #define TG_DRIVER_PROVIDER_PROVIDER_H
@@ -15,13 +16,51 @@
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
 
+/* A part of a card with memory and engines of its own (MIG): where it is, or would be. */
+struct tg_partition {
+    const char *card;      /* device name of the card, whether or not it is a device as well */
+    const char *card_uuid; /* "GPU-..." */
+    unsigned profile_id;   /* nvmlGpuInstanceProfileInfo.id: names drift between drivers */
+    unsigned start, size;  /* memory slices */
+    bool dynamic;          /* made when a claim is prepared, and removed when it is unprepared */
+};
+
+/* What stands at the place of a partition. */
+struct tg_instance {
+    unsigned gi, ci;  /* GPU instance, compute instance */
+    const char *uuid; /* "MIG-..." */
+};
+
+/* What a container gets. */
+struct tg_edit_node { /* a character device */
+    const char *path;
+    bool numbered; /* with its numbers, so that the node need not exist on the host */
+    unsigned major, minor;
+};
+struct tg_edit_mount { /* read-only */
+    const char *host_path, *container_path;
+};
+struct tg_edit_hook {
+    const char *path;
+    TG_LIST_OF(const char *) args;
+};
+struct tg_edits {
+    TG_LIST_OF(const char *) env;
+    TG_LIST_OF(struct tg_edit_node) nodes;
+    TG_LIST_OF(struct tg_edit_mount) mounts;
+    TG_LIST_OF(struct tg_edit_hook) hooks; /* createContainer */
+};
+
 /* One device. Everything lives in the arena of its set. */
 struct tg_provider_device {
     /* As published. `name` is a DNS label that never changes while the hardware stands; attribute
      * and capacity keys are without a domain (the driver's own) unless standardised, and sorted by
      * key. */
     struct tg_device device;
-    const char *uuid; /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
+    const char *uuid; /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"; NULL: a partition that has
+                       * none before it is made */
+    unsigned minor;   /* nvml: of the card's device node */
+    const struct tg_partition *partition; /* NULL: a whole card */
     /* NAME=VALUE for a container that gets the device. Containers may get several devices and the
      * last value of a name wins, so each name must be one device's own. */
     TG_LIST_OF(const char *) env;
@@ -31,6 +70,10 @@ struct tg_provider_device {
 struct tg_device_set {
     struct tg_arena *arena;
     TG_LIST_OF(struct tg_provider_device) devices;
+    /* Of which devices consume (device.consumes_counters). */
+    TG_LIST_OF(struct tg_counter_set) counter_sets;
+    /* What is there and cannot be offered, for people: "card 0000:41:00.0: ...". */
+    TG_LIST_OF(const char *) problems;
 };
 
 /* Frees what the set holds (not the struct); an all-zero set is allowed. */
@@ -60,6 +103,27 @@ struct tg_provider_ops {
     /* Fills *ret (zeroed by the caller), which the caller frees with tg_device_set_done. */
     int (*list)(struct tg_provider *provider, struct tg_device_set *ret, struct tg_error *err);
     void (*free)(struct tg_provider *provider);
+    /* The rest is NULL where devices are neither partitioned nor more than variables. */
+
+    /* What stands at the partition's place now: 0 and *ret if exactly that does, TG_NOT_FOUND if
+     * nothing, TG_FAILED_PRECONDITION (retry) if something else reaches into it, which the text
+     * names. TG_UNAVAILABLE if the hardware cannot be asked. */
+    int (*look)(struct tg_provider *provider, const struct tg_partition *partition,
+                struct tg_arena *arena, struct tg_instance *ret, struct tg_error *err);
+    /* Makes it, at exactly that place; after a failure nothing is left of it, unless the text says
+     * otherwise. One of which only a part is there is completed. */
+    int (*create)(struct tg_provider *provider, const struct tg_partition *partition,
+                  struct tg_arena *arena, struct tg_instance *ret, struct tg_error *err);
+    /* Removes what stands exactly there; nothing is success. */
+    int (*destroy)(struct tg_provider *provider, const struct tg_partition *partition,
+                   struct tg_error *err);
+    /* What a container needs for the device; `instance` of a partition. In the arena. */
+    int (*edit)(struct tg_provider *provider, const struct tg_provider_device *device,
+                const struct tg_instance *instance, struct tg_arena *arena, struct tg_edits *ret,
+                struct tg_error *err);
+    /* What it needs besides, whatever the device. */
+    int (*edit_common)(struct tg_provider *provider, struct tg_arena *arena, struct tg_edits *ret,
+                       struct tg_error *err);
 };
 
 /* First member of every implementation. */
@@ -70,11 +134,18 @@ struct tg_provider {
 struct tg_provider_options {
     const char *node_name; /* identity of simulated hardware */
     const char *inventory; /* sim: path of a SimInventory document */
+    /* nvml */
+    const char *library;     /* of the driver: a path, or a name for the loader */
+    const char *system_root; /* where proc, sys and dev are; "" or NULL: / */
+    const char *driver_root; /* where the driver's libraries are for containers; "": / */
+    const char *dynamic_mig; /* cards that are partitioned on demand: comma-separated UUIDs, PCI
+                              * addresses and product names, of which the last may end in '*' */
 };
 
 /*
- * A provider of that kind ("sim"). Reads and checks its inputs, so that a wrong inventory is told
- * here. TG_INVALID_ARGUMENT for an unknown kind (the known ones are listed) and for wrong inputs
+ * A provider of that kind ("sim", "nvml"). Reads and checks its inputs, so that a wrong inventory
+ * is told here. TG_INVALID_ARGUMENT for an unknown kind (the known ones are listed) and for wrong
+ * inputs
  * ("FILE:LINE: ...").
  */
 int tg_provider_new(const char *kind, const struct tg_provider_options *options,

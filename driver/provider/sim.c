@@ -9,6 +9,7 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
+#include "driver/provider/maker.h"
 #include "driver/provider/sim_inventory.h"
 
 /* What a node of these days reports; attributes of the inventory replace it. */
@@ -82,138 +83,51 @@ static void make_identity(const char *node_name, size_t position, struct identit
 
 /* ---- devices ---- */
 
-/* Filling a device: once the arena is exhausted, which is checked at the end, the rest is skipped.
- */
-struct making {
-    struct tg_arena *arena;
-    struct tg_device *device;
-};
-
-static struct tg_device_attribute *add(struct making *m, const char *key)
+static void add_card(struct tg_device_maker *m, const struct tg_card *card)
 {
-    struct tg_keyed_attribute *item = &m->device->attributes.items[m->device->attributes.n++];
-    item->key = key;
-    return &item->value;
-}
-
-static void add_string(struct making *m, const char *key, const char *value)
-{
-    add(m, key)->string = tg_arena_strdup(m->arena, value);
-}
-
-static void add_int(struct making *m, const char *key, int64_t value)
-{
-    add(m, key)->int_ = (struct tg_opt_int){.set = true, .value = value};
-}
-
-static void add_card(struct making *m, const struct tg_card *card)
-{
-    add_string(m, "architecture", card->architecture);
-    add_string(m, "brand", card->brand);
+    TG_AUTOFREE char *capability = tg_xasprintf("%s.0", card->compute_capability);
+    tg_device_maker_string(m, "architecture", card->architecture);
+    tg_device_maker_string(m, "brand", card->brand);
     /* "8.9" is no semantic version yet. */
-    add(m, "cudaComputeCapability")->version =
-        tg_arena_printf(m->arena, "%s.0", card->compute_capability);
+    tg_device_maker_version(m, "cudaComputeCapability", capability);
 }
 
-static const char *copied(struct making *m, const char *s)
-{
-    return s == NULL ? NULL : tg_arena_strdup(m->arena, s);
-}
-
-/* Attributes of the inventory are added, or replace the card's own. The set outlives the inventory.
- */
-static void add_given(struct making *m, const struct tg_sim_card *card)
-{
-    for (size_t i = 0; i < card->attributes.n; i++) {
-        const struct tg_keyed_attribute *given = &card->attributes.items[i];
-        struct tg_device_attribute value = given->value;
-        size_t at = 0;
-        value.string = copied(m, value.string);
-        value.version = copied(m, value.version);
-        while (at < m->device->attributes.n &&
-               !tg_streq(m->device->attributes.items[at].key, given->key))
-            at++;
-        if (at < m->device->attributes.n)
-            m->device->attributes.items[at].value = value;
-        else
-            *add(m, copied(m, given->key)) = value;
-    }
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(((const struct tg_keyed_attribute *)a)->key,
-                  ((const struct tg_keyed_attribute *)b)->key);
-}
-
-static void make_attributes(struct making *m, const struct tg_sim_card *card,
+static void make_attributes(struct tg_device_maker *m, const struct tg_sim_card *card,
                             const struct identity *identity)
 {
-    m->device->attributes.items = tg_arena_alloc_array(
-        m->arena, OWN_ATTRIBUTES + card->attributes.n, sizeof(*m->device->attributes.items));
-    if (m->device->attributes.items == NULL)
-        return;
-    add_string(m, "type", "gpu");
-    add_string(m, "uuid", identity->uuid);
-    add_string(m, "productName", card->product_name);
-    add_int(m, "index", (int64_t)identity->position);
-    add_int(m, "minor", (int64_t)identity->position);
-    add_string(m, "resource.kubernetes.io/pciBusID", identity->bus_id);
-    add_string(m, "resource.kubernetes.io/pcieRoot", identity->root);
-    add(m, "driverVersion")->version = DRIVER_VERSION;
-    add(m, "cudaDriverVersion")->version = CUDA_DRIVER_VERSION;
+    tg_device_maker_string(m, "type", "gpu");
+    tg_device_maker_string(m, "uuid", identity->uuid);
+    tg_device_maker_string(m, "productName", card->product_name);
+    tg_device_maker_int(m, "index", (int64_t)identity->position);
+    tg_device_maker_int(m, "minor", (int64_t)identity->position);
+    tg_device_maker_string(m, "resource.kubernetes.io/pciBusID", identity->bus_id);
+    tg_device_maker_string(m, "resource.kubernetes.io/pcieRoot", identity->root);
+    tg_device_maker_version(m, "driverVersion", DRIVER_VERSION);
+    tg_device_maker_version(m, "cudaDriverVersion", CUDA_DRIVER_VERSION);
     if (card->card != NULL)
         add_card(m, card->card);
-    add_given(m, card);
-    if (tg_arena_exhausted(m->arena))
-        return; /* keys may be missing */
-    qsort(m->device->attributes.items, m->device->attributes.n,
-          sizeof(*m->device->attributes.items), compare_keys);
-}
-
-static void make_capacity(struct making *m, const struct tg_sim_card *card)
-{
-    struct tg_keyed_capacity *items = tg_arena_alloc_array(m->arena, CAPACITIES, sizeof(*items));
-    if (items == NULL)
-        return;
-    m->device->capacity.items = items;
-    items[m->device->capacity.n++] = (struct tg_keyed_capacity){
-        .key = "memory", .value = {.value = tg_arena_strdup(m->arena, card->memory)}};
-    if (card->card == NULL || card->card->multiprocessors == TG_CARD_UNKNOWN)
-        return;
-    items[m->device->capacity.n++] = (struct tg_keyed_capacity){
-        .key = "multiprocessors",
-        .value = {.value = tg_arena_printf(m->arena, "%d", card->card->multiprocessors)}};
-}
-
-/* TANGRAM_DEVICE_GPU_0123456789AB=GPU-... */
-static void make_env(struct tg_arena *arena, const struct identity *identity,
-                     struct tg_provider_device *ret)
-{
-    const char **items = tg_arena_alloc_array(arena, 1, sizeof(*items));
-    char *line = tg_arena_printf(arena, "TANGRAM_DEVICE_%s=%s", identity->name, identity->uuid);
-    if (items == NULL || line == NULL)
-        return;
-    for (char *p = line; *p != '='; p++) {
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
-        else if (*p == '-')
-            *p = '_';
-    }
-    items[0] = line;
-    ret->env.items = items;
-    ret->env.n = 1;
+    for (size_t i = 0; i < card->attributes.n; i++)
+        tg_device_maker_replace(m, &card->attributes.items[i]);
 }
 
 static void make_device(struct tg_arena *arena, const struct tg_sim_card *card,
                         const struct identity *identity, struct tg_provider_device *ret)
 {
-    struct making m = {.arena = arena, .device = &ret->device};
-    ret->device.name = tg_arena_strdup(arena, identity->name);
+    struct tg_device_maker m;
+    const char **env = tg_arena_alloc_array(arena, 1, sizeof(*env));
+    tg_device_maker_init(&m, arena, identity->name, OWN_ATTRIBUTES + card->attributes.n, CAPACITIES,
+                         ret);
     ret->uuid = tg_arena_strdup(arena, identity->uuid);
     make_attributes(&m, card, identity);
-    make_capacity(&m, card);
-    make_env(arena, identity, ret);
+    tg_device_maker_quantity(&m, "memory", card->memory);
+    if (card->card != NULL && card->card->multiprocessors != TG_CARD_UNKNOWN)
+        tg_device_maker_count(&m, "multiprocessors", (uint64_t)card->card->multiprocessors);
+    tg_device_maker_finish(&m);
+    if (env == NULL)
+        return;
+    env[0] = tg_device_variable(arena, identity->name, identity->uuid);
+    ret->env.items = env;
+    ret->env.n = 1;
 }
 
 static int sim_list(struct tg_provider *provider, struct tg_device_set *ret, struct tg_error *err)
