@@ -7,16 +7,26 @@
 #ifndef TG_TESTS_SUPPORT_FAILING_ARENA_H
 #define TG_TESTS_SUPPORT_FAILING_ARENA_H
 
+#include <execinfo.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/runtime/base/arena.h"
+#include "api/runtime/base/vec.h"
+
+/* An allocation that came by one chain of calls: from main to the arena, every step the same. */
+struct failing_arena_site {
+    uint64_t chain;     /* hash of the return addresses */
+    size_t first, last; /* which allocations since failing_arena_record */
+};
 
 static struct {
     size_t calls; /* since the last failing_arena_start */
     size_t nth;   /* that fails; 0: none */
+    bool recording;
+    TG_VEC(struct failing_arena_site) sites;
 } failing_arena;
 
 static inline void failing_arena_start(size_t nth)
@@ -25,12 +35,45 @@ static inline void failing_arena_start(size_t nth)
     failing_arena.nth = nth;
 }
 
+/* Lets none fail, and takes down the sites, for a course that is too long to be repeated for each
+ * allocation: failing_arena.sites, until failing_arena_forget. */
+static inline void failing_arena_record(void)
+{
+    failing_arena_start(0);
+    failing_arena.recording = true;
+}
+
+static inline void failing_arena_forget(void)
+{
+    TG_VEC_DONE(&failing_arena.sites);
+}
+
+static inline void failing_arena_note(void)
+{
+    void *addresses[96];
+    int n = backtrace(addresses, 96);
+    uint64_t chain = 14695981039346656037u; /* FNV-1a, by addresses */
+    struct failing_arena_site *site = failing_arena.sites.items;
+    const struct failing_arena_site *end = site + failing_arena.sites.n;
+
+    for (int i = 0; i < n; i++)
+        chain = (chain ^ (uintptr_t)addresses[i]) * 1099511628211u;
+    while (site < end && site->chain != chain)
+        site++;
+    if (site == end) {
+        site = TG_VEC_PUSH(&failing_arena.sites);
+        *site = (struct failing_arena_site){.chain = chain, .first = failing_arena.calls};
+    }
+    site->last = failing_arena.calls;
+}
+
 /* True if the allocation that was to fail came. */
 static inline bool failing_arena_stop(void)
 {
     bool came = failing_arena.nth > 0 && failing_arena.calls >= failing_arena.nth;
 
     failing_arena.nth = 0;
+    failing_arena.recording = false;
     return came;
 }
 
@@ -39,7 +82,12 @@ void *__real_tg_arena_alloc(struct tg_arena *arena, size_t size);
 /* Makes the arena as it is after the failure: exhausted. */
 static inline bool failing_arena_fails(struct tg_arena *arena)
 {
-    if (tg_arena_left(arena) > SIZE_MAX / 2 || ++failing_arena.calls != failing_arena.nth)
+    if (tg_arena_left(arena) > SIZE_MAX / 2)
+        return false;
+    failing_arena.calls++;
+    if (failing_arena.recording)
+        failing_arena_note();
+    if (failing_arena.calls != failing_arena.nth)
         return false;
     tg_arena_fail_after(arena, 1);
     if (__real_tg_arena_alloc(arena, 1) != NULL)

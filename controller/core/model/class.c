@@ -60,7 +60,7 @@ static void compile(struct tg_fleet_class *row, const struct tg_selector_options
 
 struct tg_fleet_class *tg_class_read(const struct tg_device_class *klass, const char *instance,
                                      const struct tg_selector_options *options,
-                                     struct tg_arena *arena)
+                                     struct tg_arena *arena, struct tg_arena *selectors)
 {
     struct tg_fleet_class *row = tg_arena_alloc(arena, sizeof(*row));
 
@@ -69,6 +69,6 @@ struct tg_fleet_class *tg_class_read(const struct tg_device_class *klass, const 
     *row = (struct tg_fleet_class){
         .object = klass, .name = klass->metadata->name, .kind = tg_class_kind(klass, instance)};
     if (row->kind == TG_CLASS_MANAGED)
-        compile(row, options, arena);
+        compile(row, options, selectors);
     return row;
 }

@@ -5,10 +5,11 @@
 
 #include "controller/core/model/view.h"
 
-/* The class as a row, in the arena, whose budget is for what its selectors need: one for which it
- * is too small counts as refused. The object must outlive the row. NULL: not even the row. */
+/* The class as a row in the arena, its compiled selectors in the other one: a class for which that
+ * is too small counts as refused. The object and both arenas must outlive the row. NULL: no memory
+ * for the row. */
 struct tg_fleet_class *tg_class_read(const struct tg_device_class *klass, const char *instance,
                                      const struct tg_selector_options *options,
-                                     struct tg_arena *arena);
+                                     struct tg_arena *arena, struct tg_arena *selectors);
 
 #endif

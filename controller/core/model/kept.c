@@ -8,8 +8,8 @@
 #include "controller/core/model/class.h"
 #include "controller/core/model/model.h"
 
-/* Of one object and its selectors. The copy is no larger than what the store of the informer
- * admitted; selectors are refused when they need more. */
+/* Of the selectors of one class, which are refused when they need more. The copy of the object has
+ * no budget: it is no larger than what the store of the informer admitted. */
 #define BUDGET ((size_t)64 << 20)
 
 static bool is_kept(const struct tg_record *record, const void *key)
@@ -42,7 +42,7 @@ static void drop(struct tg_model *model, struct tg_table *table, const char *nam
 static struct tg_kept *keep(struct tg_model *model, struct tg_table *table,
                             const struct tg_type *type, const void *object, const char *name)
 {
-    struct tg_arena *arena = tg_arena_new(BUDGET);
+    struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
     struct tg_kept *kept = tg_arena_alloc(arena, sizeof(*kept));
     size_t n = tg_pack(type, object, NULL, NULL, 0);
 
@@ -62,13 +62,22 @@ static struct tg_kept *keep(struct tg_model *model, struct tg_table *table,
     return kept;
 }
 
+static void free_arena(void *arena)
+{
+    tg_arena_free(arena);
+}
+
 void tg_class_put(struct tg_model *model, const struct tg_device_class *klass)
 {
     struct tg_kept *kept =
         keep(model, &model->classes, &tg_device_class_type, klass, klass->metadata->name);
 
-    kept->klass =
-        tg_class_read(kept->object, model->fleet->instance, &model->selectors, kept->arena);
+    struct tg_arena *selectors = tg_arena_new(BUDGET);
+
+    if (tg_arena_on_reset(kept->arena, free_arena, selectors) != 0)
+        abort();
+    kept->klass = tg_class_read(kept->object, model->fleet->instance, &model->selectors,
+                                kept->arena, selectors);
     if (kept->klass == NULL)
         abort();
     /* Memory may be there again the next time. */

@@ -69,13 +69,15 @@ static void drop_demand(struct tg_model *model, struct tg_stay *stay)
 }
 
 /* The rows as one blob, by name, ended by an empty one. */
-static void keep_demand(struct tg_model *model, struct tg_stay *stay)
+static int keep_demand(struct tg_model *model, struct tg_stay *stay, struct tg_error *err)
 {
     struct tg_demand_table *table = &model->table;
     struct tg_amount *amounts =
         tg_arena_alloc_array(model->scratch, table->n + 1, sizeof(*amounts));
     size_t bytes = (table->n + 1) * sizeof(*amounts);
 
+    if (amounts == NULL)
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory for what it requests");
     for (size_t i = 0; i < table->n; i++) {
         struct tg_amount amount = {.name = tg_model_string(model, table->rows[i].name),
                                    .value = table->rows[i].total};
@@ -94,6 +96,7 @@ static void keep_demand(struct tg_model *model, struct tg_stay *stay)
     stay->amounts =
         (const struct tg_amount *)(const void *)tg_blobs_get(&model->demands, stay->demand);
     stay->n_amounts = (uint32_t)table->n;
+    return 0;
 }
 
 static void read_demand(struct tg_model *model, struct tg_stay *stay, const struct tg_pod *pod)
@@ -103,9 +106,8 @@ static void read_demand(struct tg_model *model, struct tg_stay *stay, const stru
     drop_demand(model, stay);
     tg_arena_reset(model->scratch);
     model->table = (struct tg_demand_table){.n = 0};
-    if (tg_demand_count(pod, &model->table, model->scratch, &cause) == 0) {
-        keep_demand(model, stay);
-    } else {
+    if (tg_demand_count(pod, &model->table, model->scratch, &cause) < 0 ||
+        keep_demand(model, stay, &cause) < 0) {
         tg_error_wrap(&cause, "pod %s", stay->key);
         stay->problem = tg_model_string(model, cause.message);
     }
