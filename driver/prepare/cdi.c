@@ -12,6 +12,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
 #include "api/runtime/json/encode.h"
+#include "driver/prepare/cdi_edits.h"
 
 #define CDI_VERSION "0.6.0"
 #define ANNOTATION "tangram.dev/claim"
@@ -71,6 +72,14 @@ static void add_joined(struct tg_buf *list, const char *value)
     (void)tg_buf_append_str(list, value);
 }
 
+/* A partition that was made for the claim has one of its own. */
+static const char *uuid_of(const struct tg_claim_device *one,
+                           const struct tg_provider_device *device)
+{
+    const char *own = one->partition == NULL ? NULL : one->partition->uuid;
+    return tg_or(own, tg_or(device->uuid, ""));
+}
+
 /* "NAME=a,b": names or UUIDs of the devices of a request, each device once, in the order of the
  * results. */
 static int write_list(struct tg_json_writer *w, const char *name, bool uuids,
@@ -94,47 +103,105 @@ static int write_list(struct tg_json_writer *w, const char *name, bool uuids,
         if (before < n)
             continue; /* another share of it */
         listed[n++] = device;
-        add_joined(&list, uuids ? device->uuid : device->device.name);
+        add_joined(&list, uuids ? uuid_of(one, device) : device->device.name);
     }
     (void)tg_buf_printf(&line, "%s%s", name, tg_buf_str(&list));
     tg_jw_string(w, tg_buf_str(&line));
     return 0;
 }
 
-static int write_env(struct tg_json_writer *w, const struct tg_claim_record *claim,
-                     const struct tg_claim_device *one, const struct tg_device_set *set,
-                     struct tg_error *err)
+/* What the provider wants for the device; without one that has wishes, its variables. */
+static int find_edits(const struct tg_cdi *cdi, const struct tg_claim_device *one,
+                      const struct tg_provider_device *device, struct tg_arena *arena,
+                      struct tg_edits *ret, struct tg_error *err)
 {
-    const struct tg_provider_device *device = find_device(set, one, err);
-    if (device == NULL)
-        return -TG_NOT_FOUND;
-    for (size_t i = 0; i < device->env.n; i++)
-        tg_jw_string(w, device->env.items[i]);
+    const struct tg_claim_partition *partition = one->partition;
+    struct tg_instance instance = {0};
+    if (partition != NULL)
+        instance = (struct tg_instance){.gi = (unsigned)partition->gi.value,
+                                        .ci = (unsigned)partition->ci.value,
+                                        .uuid = tg_or(partition->uuid, "")};
+    if (cdi->provider == NULL || cdi->provider->ops->edit == NULL) {
+        ret->env.items = device->env.items;
+        ret->env.n = device->env.n;
+        return 0;
+    }
+    return cdi->provider->ops->edit(cdi->provider, device, partition == NULL ? NULL : &instance,
+                                    arena, ret, err);
+}
+
+static int write_env(struct tg_json_writer *w, const struct tg_claim_record *claim,
+                     const struct tg_claim_device *one, const struct tg_edits *edits,
+                     const struct tg_device_set *set, struct tg_error *err)
+{
+    tg_jw_key(w, "env");
+    tg_jw_begin_array(w);
+    for (size_t i = 0; i < edits->env.n; i++)
+        tg_jw_string(w, edits->env.items[i]);
     int rc = write_list(w, "TANGRAM_DEVICES", false, claim, one->request, set, err);
     if (rc == 0)
         rc = write_list(w, "TANGRAM_DEVICE_UUIDS", true, claim, one->request, set, err);
+    tg_jw_end_array(w);
     return rc;
 }
 
-static int write_devices(struct tg_json_writer *w, const struct tg_claim_record *claim,
-                         const struct tg_device_set *set, struct tg_error *err)
+static int write_device(struct tg_json_writer *w, const struct tg_cdi *cdi,
+                        const struct tg_claim_record *claim, const struct tg_claim_device *one,
+                        const struct tg_device_set *set, struct tg_error *err)
 {
-    for (size_t i = 0; i < claim->devices.n; i++) {
-        TG_AUTOBUF struct tg_buf name = TG_BUF_INIT(NAME_BYTES_MAX);
-        (void)format_name(claim->uid, &claim->devices.items[i], &name);
-        tg_jw_begin_object(w);
-        tg_jw_kv_string(w, "name", tg_buf_str(&name));
-        tg_jw_key(w, "containerEdits");
-        tg_jw_begin_object(w);
-        tg_jw_key(w, "env");
-        tg_jw_begin_array(w);
-        int rc = write_env(w, claim, &claim->devices.items[i], set, err);
-        if (rc < 0)
-            return rc;
-        tg_jw_end_array(w);
-        tg_jw_end_object(w);
-        tg_jw_end_object(w);
-    }
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_CDI_BYTES_MAX);
+    TG_AUTOBUF struct tg_buf name = TG_BUF_INIT(NAME_BYTES_MAX);
+    const struct tg_provider_device *device = find_device(set, one, err);
+    struct tg_edits edits = {0};
+    if (device == NULL)
+        return -TG_NOT_FOUND;
+    int rc = find_edits(cdi, one, device, arena, &edits, err);
+    if (rc < 0)
+        return err == NULL ? rc : tg_error_wrap(err, "device %s", one->device);
+    (void)format_name(claim->uid, one, &name);
+    tg_jw_begin_object(w);
+    tg_jw_kv_string(w, "name", tg_buf_str(&name));
+    tg_jw_key(w, "containerEdits");
+    tg_jw_begin_object(w);
+    rc = write_env(w, claim, one, &edits, set, err);
+    tg_cdi_edits_write(w, &edits);
+    tg_jw_end_object(w);
+    tg_jw_end_object(w);
+    return rc;
+}
+
+static int write_devices(struct tg_json_writer *w, const struct tg_cdi *cdi,
+                         const struct tg_claim_record *claim, const struct tg_device_set *set,
+                         struct tg_error *err)
+{
+    int rc = 0;
+    tg_jw_key(w, "devices");
+    tg_jw_begin_array(w);
+    for (size_t i = 0; i < claim->devices.n && rc == 0; i++)
+        rc = write_device(w, cdi, claim, &claim->devices.items[i], set, err);
+    tg_jw_end_array(w);
+    return rc;
+}
+
+/* Once for all devices of the document. */
+static int write_common(struct tg_json_writer *w, const struct tg_cdi *cdi, struct tg_error *err)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_CDI_BYTES_MAX);
+    struct tg_edits edits = {0};
+    if (cdi->provider == NULL || cdi->provider->ops->edit_common == NULL)
+        return 0;
+    int rc = cdi->provider->ops->edit_common(cdi->provider, arena, &edits, err);
+    if (rc < 0 || tg_cdi_edits_empty(&edits))
+        return rc;
+    tg_jw_key(w, "containerEdits");
+    tg_jw_begin_object(w);
+    tg_jw_key(w, "env");
+    tg_jw_begin_array(w);
+    for (size_t i = 0; i < edits.env.n; i++)
+        tg_jw_string(w, edits.env.items[i]);
+    tg_jw_end_array(w);
+    tg_cdi_edits_write(w, &edits);
+    tg_jw_end_object(w);
     return 0;
 }
 
@@ -155,14 +222,11 @@ int tg_cdi_render(const struct tg_cdi *cdi, const struct tg_claim_record *claim,
     tg_jw_begin_object(&w);
     tg_jw_kv_string(&w, ANNOTATION, tg_buf_str(&record));
     tg_jw_end_object(&w);
-    tg_jw_key(&w, "devices");
-    tg_jw_begin_array(&w);
-    rc = write_devices(&w, claim, set, err);
-    if (rc < 0)
-        return rc;
-    tg_jw_end_array(&w);
+    rc = write_devices(&w, cdi, claim, set, err);
+    if (rc == 0)
+        rc = write_common(&w, cdi, err);
     tg_jw_end_object(&w);
-    return tg_jw_finish(&w, err);
+    return rc < 0 ? rc : tg_jw_finish(&w, err);
 }
 
 static bool has_content(const char *path, const struct tg_buf *wanted)

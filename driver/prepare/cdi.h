@@ -15,7 +15,8 @@
  *   wants for a device
  *
  * An annotation carries the claim's record, so that a lost journal is rebuilt from the documents.
- * Version 0.6.0 is the lowest that knows annotations.
+ * Version 0.6.0 is the lowest that knows annotations. Device nodes, mounts and hooks are what the
+ * provider says, for each device and once for all.
  */
 #ifndef TG_DRIVER_PREPARE_CDI_H
 #define TG_DRIVER_PREPARE_CDI_H
@@ -32,12 +33,14 @@ struct tg_cdi {
     const char *folder;
     const char *driver;
     struct tg_prepare_crash *crash;
+    struct tg_provider *provider; /* for what containers need besides variables; NULL: nothing */
 };
 
 /* "k8s.<driver>/claim=<uid>_<request>_<device>" in the arena; NULL when it is exhausted. */
 const char *tg_cdi_id(const struct tg_cdi *cdi, const char *uid,
                       const struct tg_claim_device *device, struct tg_arena *arena);
-/* The document of a claim. TG_NOT_FOUND (retry) if a device is not in the set. */
+/* The document of a claim. TG_NOT_FOUND (retry) if a device is not in the set; what the provider
+ * says if it cannot tell what a container needs. */
 int tg_cdi_render(const struct tg_cdi *cdi, const struct tg_claim_record *claim,
                   const struct tg_device_set *set, struct tg_buf *out, struct tg_error *err);
 /* Writes it durably unless the file has exactly this content; *written tells. */

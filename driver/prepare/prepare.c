@@ -13,6 +13,7 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
+#include "driver/prepare/partitions.h"
 #include "driver/prepare/state.h"
 
 #define COMPACT_AFTER 512
@@ -211,7 +212,12 @@ static struct tg_prepare *prepare_new(const struct tg_prepare_options *options,
     prepare->crash = options->crash;
     prepare->journal = tg_journal_new(prepare->journal_path, options->crash);
     prepare->cdi = (struct tg_cdi){
-        .folder = prepare->cdi_folder, .driver = prepare->driver, .crash = options->crash};
+        .folder = prepare->cdi_folder,
+        .driver = prepare->driver,
+        .crash = options->crash,
+        .provider = options->provider,
+    };
+    prepare->provider = options->provider;
     return prepare;
 }
 
@@ -282,9 +288,6 @@ static int check_devices(const struct tg_prepare *prepare, const struct tg_claim
             return refuse(err, tg_error_set(err, TG_NOT_FOUND,
                                             "device %s is of pool %s, this node's pool is %s",
                                             wanted->device, wanted->pool, prepare->pool));
-        if (tg_device_set_find(prepare->devices, wanted->device) == NULL)
-            return refuse(err, tg_error_set(err, TG_NOT_FOUND, "device %s is not on this node",
-                                            wanted->device));
         int rc = check_free(prepare, wanted, err);
         if (rc < 0)
             return rc;
@@ -292,8 +295,7 @@ static int check_devices(const struct tg_prepare *prepare, const struct tg_claim
     return 0;
 }
 
-/* Takes the claim off the node: what a release does, and what undoes a failed prepare. */
-static int take_back(struct tg_prepare *prepare, size_t index, struct tg_error *err)
+int tg_prepare_take_back(struct tg_prepare *prepare, size_t index, struct tg_error *err)
 {
     struct tg_claim_entry *entry = prepare->entries.items[index];
     int rc = 0;
@@ -305,6 +307,12 @@ static int take_back(struct tg_prepare *prepare, size_t index, struct tg_error *
     }
     if (rc == 0)
         rc = tg_cdi_remove(&prepare->cdi, entry->record.uid, err);
+    if (rc == 0) {
+        entry->hardware_left = true;
+        rc = tg_partitions_remove(&entry->record, prepare->provider, err);
+    }
+    if (rc == 0)
+        entry->hardware_left = false;
     if (rc == 0)
         rc = append_op(prepare, "gone", entry->record.uid, err);
     if (rc == 0)
@@ -313,29 +321,33 @@ static int take_back(struct tg_prepare *prepare, size_t index, struct tg_error *
 }
 
 /* The claim is in the list already: the same answer, or why not. */
-static int answer_again(struct tg_prepare *prepare, const struct tg_claim_entry *entry,
+static int answer_again(struct tg_prepare *prepare, struct tg_claim_entry *entry,
                         const struct tg_claim_record *record, const struct tg_prepared_claim **ret,
                         struct tg_error *err)
 {
-    bool written;
+    bool written = false;
     if (!tg_claim_record_equal(&entry->record, record))
         return refuse(err, tg_error_set(err, TG_FAILED_PRECONDITION,
                                         "claim %s/%s (uid %s) is prepared with other devices; it "
                                         "must be unprepared first",
                                         entry->record.namespace_, entry->record.name,
                                         entry->record.uid));
-    int rc = tg_cdi_write(&prepare->cdi, &entry->record, prepare->devices, &written, err);
+    int rc = tg_partitions_make(&entry->record, prepare->provider, entry->arena, err);
+    if (rc == 0)
+        rc = tg_cdi_write(&prepare->cdi, &entry->record, prepare->devices, &written, err);
     if (rc == 0)
         *ret = &entry->answer;
     return rc;
 }
 
-/* intent -> document -> done, for an entry that is the last of the list. */
+/* intent -> partitions -> document -> done, for an entry that is the last of the list. */
 static int carry_out(struct tg_prepare *prepare, struct tg_claim_entry *entry, struct tg_error *err)
 {
     struct tg_journal_record intent = {.op = "intent", .claim = &entry->record};
     bool written;
     int rc = append(prepare, &intent, err);
+    if (rc == 0)
+        rc = tg_partitions_make(&entry->record, prepare->provider, entry->arena, err);
     if (rc == 0)
         rc = tg_cdi_write(&prepare->cdi, &entry->record, prepare->devices, &written, err);
     if (rc == 0)
@@ -350,6 +362,8 @@ static int prepare_new_claim(struct tg_prepare *prepare, const struct tg_claim_r
 {
     struct tg_claim_entry *entry = NULL;
     int rc = check_devices(prepare, record, err);
+    if (rc == 0)
+        rc = tg_partitions_look(record, prepare->provider, err);
     if (rc == 0 && prepare->entries.n >= TG_PREPARE_CLAIMS_MAX)
         rc = tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                           "%zu claims are prepared on this node already", prepare->entries.n);
@@ -361,7 +375,7 @@ static int prepare_new_claim(struct tg_prepare *prepare, const struct tg_claim_r
     rc = carry_out(prepare, entry, err);
     if (rc < 0) {
         /* If this fails too, the entry stays and holds its devices: the disk may say so as well. */
-        (void)take_back(prepare, prepare->entries.n - 1, NULL);
+        (void)tg_prepare_take_back(prepare, prepare->entries.n - 1, NULL);
         return rc;
     }
     *ret = &entry->answer;
@@ -383,7 +397,7 @@ int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *na
     if (index < prepare->entries.n) {
         if (prepare->entries.items[index]->phase == TG_CLAIM_DONE)
             return answer_again(prepare, prepare->entries.items[index], &record, ret, err);
-        rc = take_back(prepare, index, err); /* what an earlier call left halfway */
+        rc = tg_prepare_take_back(prepare, index, err); /* what an earlier call left halfway */
         if (rc < 0)
             return rc;
     }
@@ -391,7 +405,19 @@ int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *na
         *ret = &nothing;
         return 0;
     }
+    rc = tg_partitions_fill(&record, prepare->devices, arena, err);
+    if (rc == 0)
+        rc = tg_claim_record_validate(&record, err); /* parts of one card may overlap */
+    if (rc < 0)
+        return rc;
     return prepare_new_claim(prepare, &record, ret, err);
+}
+
+/* Only its hardware is left of it. */
+static bool is_going(const struct tg_prepare *prepare, const char *uid)
+{
+    size_t index = tg_prepare_index(prepare, uid);
+    return index < prepare->entries.n && prepare->entries.items[index]->hardware_left;
 }
 
 int tg_prepare_release(struct tg_prepare *prepare, const char *uid, struct tg_error *err)
@@ -400,10 +426,35 @@ int tg_prepare_release(struct tg_prepare *prepare, const char *uid, struct tg_er
     int rc = tg_prepare_crash_check(prepare->crash, err);
     if (rc < 0 || index == prepare->entries.n)
         return rc;
-    return take_back(prepare, index, err);
+    struct tg_error why = TG_ERROR_INIT;
+    rc = tg_prepare_take_back(prepare, index, &why);
+    /* No pod can end before this call succeeds, and a driver that is replaced waits for the pods.
+     */
+    if (rc == -TG_UNAVAILABLE && is_going(prepare, uid))
+        return 0;
+    if (rc < 0 && err != NULL)
+        *err = why;
+    return rc;
 }
 
 /* ---- looking ---- */
+
+bool tg_prepare_owns(const struct tg_prepare *prepare, const struct tg_partition *place)
+{
+    for (size_t i = 0; i < prepare->entries.n; i++) {
+        const struct tg_claim_record *record = &prepare->entries.items[i]->record;
+        for (size_t j = 0; j < record->devices.n; j++) {
+            const struct tg_claim_partition *one = record->devices.items[j].partition;
+            if (one == NULL || !one->owned.value)
+                continue;
+            const struct tg_partition own = tg_claim_partition_place(one);
+            if (tg_streq(own.card, place->card) && own.profile_id == place->profile_id &&
+                own.start == place->start)
+                return true;
+        }
+    }
+    return false;
+}
 
 const struct tg_prepared_claim *tg_prepare_find(const struct tg_prepare *prepare, const char *uid)
 {

@@ -5,8 +5,8 @@
  * durable when it returns: what was answered survives kill -9 and power loss. One instance a state
  * folder (a lock file guards it), one thread.
  *
- *   prepare     intent -> CDI document -> done
- *   unprepare   removing -> document removed -> gone
+ *   prepare     intent -> partitions made -> CDI document -> done
+ *   unprepare   removing -> document removed -> partitions removed -> gone
  *
  * A start finishes what was begun, or takes back what did not get as far as its document.
  */
@@ -24,9 +24,10 @@
 #define TG_PREPARE_CLAIMS_MAX 4096 /* prepared at once; more is TG_RESOURCE_EXHAUSTED */
 
 struct tg_prepare_options {
-    const char *state_folder; /* journal and lock; made if it is not there */
-    const char *cdi_folder;   /* /var/run/cdi; made if it is not there */
-    const char *boot_id_file; /* /proc/sys/kernel/random/boot_id */
+    const char *state_folder;     /* journal and lock; made if it is not there */
+    const char *cdi_folder;       /* /var/run/cdi; made if it is not there */
+    const char *boot_id_file;     /* /proc/sys/kernel/random/boot_id */
+    struct tg_provider *provider; /* hardware; NULL: devices are no more than their variables */
     const char *driver;   /* CDI kind `k8s.<driver>/claim`; results of other drivers are skipped */
     const char *pool;     /* the only pool that is ours: the node's name */
     size_t compact_after; /* journal records before it is rewritten; 0 = 512 */
@@ -45,6 +46,8 @@ struct tg_prepare_report {
     /* Prepared claims of which a device is not there any more: still held, documents as they were.
      */
     size_t missing;
+    char missing_why[256]; /* of the last of these */
+    size_t unfinished;   /* going, and their hardware cannot be asked: they hold it until it can */
     size_t orphans;      /* CDI documents under our name that nobody can read: removed */
     bool rebooted;       /* boot id differs from the journal's */
     bool torn;           /* the journal ended in half a record, of which nobody had been told */
@@ -81,6 +84,12 @@ int tg_prepare_open(const struct tg_prepare_options *options, const struct tg_de
 void tg_prepare_close(struct tg_prepare *prepare);
 /* The hardware was listed again. Prepared claims stay as they are. */
 void tg_prepare_set_devices(struct tg_prepare *prepare, const struct tg_device_set *devices);
+/* What a start does, once more, after hardware came that was not there: makes partitions and
+ * documents right, and finishes what is going. `report` is zeroed. */
+int tg_prepare_settle(struct tg_prepare *prepare, struct tg_prepare_report *report,
+                      struct tg_error *err);
+/* True if a claim holds the partition that stands at that place, and made it or will. */
+bool tg_prepare_owns(const struct tg_prepare *prepare, const struct tg_partition *place);
 
 /*
  * Prepares a claim from status.allocation.devices.results. The same claim again gives the same
@@ -101,7 +110,8 @@ int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *na
                      const char *name, const struct tg_allocation_device *results, size_t n,
                      const struct tg_prepared_claim **ret, struct tg_error *err);
 /* Unprepares. A claim that is not prepared is success; a claim that a failure leaves halfway keeps
- * its devices until the call is repeated. */
+ * its devices until the call is repeated. Success, too, while hardware cannot be asked (no driver):
+ * the pod can end, and what is left on the card is held until tg_prepare_settle removes it. */
 int tg_prepare_release(struct tg_prepare *prepare, const char *uid, struct tg_error *err);
 
 /* The prepared claim of that uid, or NULL. */

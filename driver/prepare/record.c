@@ -8,6 +8,21 @@
 #include "api/runtime/base/str.h"
 
 #define ID_MAX 63
+#define PROFILE_MAX 0xffff
+#define SLICES_MAX 64 /* memory slices: no card has more than eight */
+
+static const struct tg_field partition_fields[] = {
+    TG_FIELD_STR(struct tg_claim_partition, card, "card"),
+    TG_FIELD_STR(struct tg_claim_partition, card_uuid, "cardUUID"),
+    TG_FIELD_INTEGER(struct tg_claim_partition, profile_id, "profile"),
+    TG_FIELD_INTEGER(struct tg_claim_partition, start, "start"),
+    TG_FIELD_INTEGER(struct tg_claim_partition, size, "size"),
+    TG_FIELD_BOOLEAN(struct tg_claim_partition, owned, "owned"),
+    TG_FIELD_INTEGER(struct tg_claim_partition, gi, "gi"),
+    TG_FIELD_INTEGER(struct tg_claim_partition, ci, "ci"),
+    TG_FIELD_STR(struct tg_claim_partition, uuid, "uuid"),
+};
+static const struct tg_type partition_type = TG_TYPE(struct tg_claim_partition, partition_fields);
 
 static const struct tg_field device_fields[] = {
     TG_FIELD_STR(struct tg_claim_device, request, "request"),
@@ -15,6 +30,7 @@ static const struct tg_field device_fields[] = {
     TG_FIELD_STR(struct tg_claim_device, device, "device"),
     TG_FIELD_STR(struct tg_claim_device, share_id, "shareID"),
     TG_FIELD_BOOLEAN(struct tg_claim_device, admin_access, "adminAccess"),
+    TG_FIELD_OBJ(struct tg_claim_device, partition, "partition", &partition_type),
 };
 static const struct tg_type device_type = TG_TYPE(struct tg_claim_device, device_fields);
 
@@ -57,6 +73,20 @@ static int check_name(enum tg_name_kind kind, const char *name, const char *what
     return rc < 0 && err != NULL ? tg_error_wrap(err, "%s of result %zu", what, i) : rc;
 }
 
+static bool in_range(struct tg_opt_int number, int64_t max)
+{
+    return number.set && number.value >= 0 && number.value <= max;
+}
+
+static bool partition_makes_sense(const struct tg_claim_partition *p)
+{
+    return tg_name_check(TG_NAME_LABEL, tg_or(p->card, ""), NULL) == 0 && plain_id(p->card_uuid) &&
+           in_range(p->profile_id, PROFILE_MAX) && in_range(p->start, SLICES_MAX) &&
+           in_range(p->size, SLICES_MAX) && p->size.value > 0 && p->owned.set &&
+           (p->uuid == NULL ||
+            (plain_id(p->uuid) && in_range(p->gi, PROFILE_MAX) && in_range(p->ci, PROFILE_MAX)));
+}
+
 static int validate_device(const struct tg_claim_device *device, size_t i, struct tg_error *err)
 {
     int rc = check_name(TG_NAME_LABEL, device->request, "request", i, err);
@@ -67,6 +97,9 @@ static int validate_device(const struct tg_claim_device *device, size_t i, struc
     if (rc == 0 && device->share_id != NULL && !plain_id(device->share_id))
         rc = tg_error_set(err, TG_INVALID_ARGUMENT,
                           "shareID of result %zu: \"%.80s\" is not a UUID", i, device->share_id);
+    if (rc == 0 && device->partition != NULL && !partition_makes_sense(device->partition))
+        rc =
+            tg_error_set(err, TG_INVALID_ARGUMENT, "the partition of result %zu makes no sense", i);
     return rc;
 }
 
@@ -95,9 +128,11 @@ int tg_claim_record_validate(const struct tg_claim_record *claim, struct tg_erro
             return rc;
         for (size_t j = 0; j < i; j++) {
             if (tg_claim_device_conflicts(&claim->devices.items[j], &claim->devices.items[i]))
-                return tg_error_set(err, TG_INVALID_ARGUMENT,
-                                    "results %zu and %zu are the same device %s", j, i,
-                                    claim->devices.items[i].device);
+                return tg_error_set(
+                    err, TG_INVALID_ARGUMENT,
+                    "results %zu and %zu cannot be had together: the same device, or one "
+                    "that overlaps: %s",
+                    j, i, claim->devices.items[i].device);
         }
     }
     return 0;
@@ -139,6 +174,20 @@ int tg_claim_record_from_results(struct tg_claim_record *ret, const char *driver
     return tg_claim_record_validate(ret, err);
 }
 
+static struct tg_claim_partition *copy_partition(const struct tg_claim_partition *from,
+                                                 struct tg_arena *arena)
+{
+    struct tg_claim_partition *to =
+        from == NULL ? NULL : tg_arena_alloc(arena, sizeof(struct tg_claim_partition));
+    if (to == NULL)
+        return NULL;
+    *to = *from;
+    to->card = tg_arena_strdup(arena, from->card);
+    to->card_uuid = tg_arena_strdup(arena, from->card_uuid);
+    to->uuid = from->uuid == NULL ? NULL : tg_arena_strdup(arena, from->uuid);
+    return to;
+}
+
 int tg_claim_record_copy(const struct tg_claim_record *claim, struct tg_arena *arena,
                          struct tg_claim_record *ret, struct tg_error *err)
 {
@@ -158,6 +207,7 @@ int tg_claim_record_copy(const struct tg_claim_record *claim, struct tg_arena *a
             .device = tg_arena_strdup(arena, from->device),
             .share_id = from->share_id == NULL ? NULL : tg_arena_strdup(arena, from->share_id),
             .admin_access = from->admin_access,
+            .partition = copy_partition(from->partition, arena),
         };
     }
     return tg_arena_exhausted(arena) ? exhausted(err) : 0;
@@ -182,11 +232,32 @@ bool tg_claim_record_equal(const struct tg_claim_record *a, const struct tg_clai
     return true;
 }
 
+struct tg_partition tg_claim_partition_place(const struct tg_claim_partition *partition)
+{
+    return (struct tg_partition){.card = partition->card,
+                                 .card_uuid = partition->card_uuid,
+                                 .profile_id = (unsigned)partition->profile_id.value,
+                                 .start = (unsigned)partition->start.value,
+                                 .size = (unsigned)partition->size.value,
+                                 .dynamic = partition->owned.value};
+}
+
+static bool overlap(const struct tg_claim_device *a, const struct tg_claim_device *b)
+{
+    const struct tg_claim_partition *p = a->partition, *q = b->partition;
+    if (p == NULL && q == NULL)
+        return false;
+    if (p == NULL || q == NULL) /* a part, and the whole of its card */
+        return tg_streq(p == NULL ? a->device : p->card, q == NULL ? b->device : q->card);
+    return tg_streq(p->card, q->card) && p->start.value < q->start.value + q->size.value &&
+           q->start.value < p->start.value + p->size.value;
+}
+
 bool tg_claim_device_conflicts(const struct tg_claim_device *a, const struct tg_claim_device *b)
 {
-    if (!tg_streq(a->device, b->device) || !tg_streq(a->pool, b->pool))
+    if (!tg_streq(a->pool, b->pool) || a->admin_access.value || b->admin_access.value)
         return false;
-    if (a->admin_access.value || b->admin_access.value)
-        return false;
+    if (!tg_streq(a->device, b->device))
+        return overlap(a, b);
     return a->share_id == NULL || b->share_id == NULL || tg_streq(a->share_id, b->share_id);
 }

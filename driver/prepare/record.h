@@ -8,9 +8,20 @@
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/buf.h"
 #include "api/runtime/base/error.h"
+#include "driver/provider/provider.h"
 
 #define TG_RECORD_CLAIM_BYTES_MAX                                                                  \
     ((size_t)64 << 10) /* of memory: 32 results of bounded strings need a third of it */
+
+/* A result that is a part of a card: what has to stand there as long as the claim is prepared. */
+struct tg_claim_partition {
+    const char *card, *card_uuid; /* as in struct tg_partition */
+    struct tg_opt_int profile_id, start, size;
+    struct tg_opt_bool owned; /* we made it, or will: nobody else's is ever removed */
+    /* Once it stands. Told anew by the hardware at each start. */
+    struct tg_opt_int gi, ci;
+    const char *uuid;
+};
 
 /* One result of a claim that is ours. */
 struct tg_claim_device {
@@ -18,6 +29,7 @@ struct tg_claim_device {
     const char *pool, *device;
     const char *share_id; /* NULL if none */
     struct tg_opt_bool admin_access;
+    struct tg_claim_partition *partition; /* NULL: a whole card */
 };
 
 struct tg_claim_record {
@@ -46,9 +58,13 @@ int tg_claim_record_from_results(struct tg_claim_record *ret, const char *driver
 /* A deep copy into the arena. */
 int tg_claim_record_copy(const struct tg_claim_record *claim, struct tg_arena *arena,
                          struct tg_claim_record *ret, struct tg_error *err);
+/* Asked for the same: what stands in the place of partitions does not count. */
 bool tg_claim_record_equal(const struct tg_claim_record *a, const struct tg_claim_record *b);
-/* True if the two results cannot be had by two claims: the same device, unless one has admin access
- * or both are different shares of it. */
+/* True if the two results cannot be had by two claims: the same device, parts of one card that
+ * overlap, or a card and a part of it; unless one has admin access or both are different shares of
+ * one device. */
 bool tg_claim_device_conflicts(const struct tg_claim_device *a, const struct tg_claim_device *b);
+/* The same in the words of a provider; borrows the strings. */
+struct tg_partition tg_claim_partition_place(const struct tg_claim_partition *partition);
 
 #endif

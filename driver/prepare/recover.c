@@ -14,6 +14,7 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
+#include "driver/prepare/partitions.h"
 #include "driver/prepare/state.h"
 
 #define BOOT_ID_MAX 128
@@ -149,23 +150,50 @@ static int meet_document(void *data, const char *uid, const struct tg_claim_reco
     return tg_cdi_remove(&prepare->cdi, uid, err);
 }
 
-static int settle_done(struct recovery *r, const struct tg_claim_entry *entry, struct tg_error *err)
+/* Its pods may run on: the claim keeps what it holds until it is unprepared. */
+static int keep_missing(struct tg_prepare_report *report, const struct tg_error *why)
 {
-    struct tg_prepare *prepare = r->prepare;
+    report->missing++;
+    snprintf(report->missing_why, sizeof(report->missing_why), "%.255s", why->message);
+    return 0;
+}
+
+static int settle_done(struct tg_prepare *prepare, struct tg_claim_entry *entry,
+                       struct tg_prepare_report *report, struct tg_error *err)
+{
+    TG_AUTOBUF struct tg_buf document = TG_BUF_INIT(TG_CDI_BYTES_MAX);
     struct tg_error why = TG_ERROR_INIT;
     bool written;
-    int rc = tg_cdi_write(&prepare->cdi, &entry->record, prepare->devices, &written, &why);
-    if (rc == -TG_NOT_FOUND) {
-        /* Its pods may run on: the claim keeps what it holds until it is unprepared. */
-        r->report->missing++;
+    if (tg_partitions_make(&entry->record, prepare->provider, entry->arena, &why) < 0)
+        return keep_missing(report, &why);
+    /* What the provider cannot tell is one thing, a disk that does not take it another. */
+    int rc = tg_cdi_render(&prepare->cdi, &entry->record, prepare->devices, &document, &why);
+    if (rc < 0 && rc != -TG_RESOURCE_EXHAUSTED)
+        return keep_missing(report, &why);
+    rc = tg_cdi_write(&prepare->cdi, &entry->record, prepare->devices, &written, err);
+    if (rc == 0)
+        report->regenerated += written;
+    return rc;
+}
+
+/* Neither done nor documented, or on its way out: whatever is left of it goes. */
+static int settle_going(struct tg_prepare *prepare, size_t index, struct tg_prepare_report *report,
+                        struct tg_error *err)
+{
+    struct tg_claim_entry *entry = prepare->entries.items[index];
+    int rc = tg_cdi_remove(&prepare->cdi, entry->record.uid, err);
+    if (rc < 0)
+        return rc;
+    if (tg_partitions_remove(&entry->record, prepare->provider, NULL) < 0) {
+        entry->phase = TG_CLAIM_REMOVING;
+        report->unfinished++;
         return 0;
     }
-    if (rc < 0) {
-        if (err != NULL)
-            *err = why;
-        return rc;
-    }
-    r->report->regenerated += written;
+    if (entry->phase == TG_CLAIM_INTENT)
+        report->undone++;
+    else
+        report->finished++;
+    tg_prepare_forget(prepare, index);
     return 0;
 }
 
@@ -181,31 +209,34 @@ static void keep_intents(struct recovery *r)
     }
 }
 
-/* Makes the documents say what the entries say; what was neither done nor documented goes. */
-static int settle(struct recovery *r, struct tg_error *err)
+/* Makes partitions and documents what the entries say. */
+static int settle(struct tg_prepare *prepare, struct tg_prepare_report *report,
+                  struct tg_error *err)
 {
-    struct tg_prepare *prepare = r->prepare;
     size_t i = 0;
     while (i < prepare->entries.n) {
         struct tg_claim_entry *entry = prepare->entries.items[i];
-        int rc;
-        if (entry->phase == TG_CLAIM_DONE) {
-            rc = settle_done(r, entry, err);
-            if (rc < 0)
-                return rc;
-            i++;
-            continue;
-        }
-        rc = tg_cdi_remove(&prepare->cdi, entry->record.uid, err);
+        size_t before = prepare->entries.n;
+        int rc = entry->phase == TG_CLAIM_DONE ? settle_done(prepare, entry, report, err)
+                                               : settle_going(prepare, i, report, err);
         if (rc < 0)
             return rc;
-        if (entry->phase == TG_CLAIM_INTENT)
-            r->report->undone++;
-        else
-            r->report->finished++;
-        tg_prepare_forget(prepare, i);
+        i += prepare->entries.n == before;
     }
     return 0;
+}
+
+int tg_prepare_settle(struct tg_prepare *prepare, struct tg_prepare_report *report,
+                      struct tg_error *err)
+{
+    *report = (struct tg_prepare_report){0};
+    int rc = tg_prepare_crash_check(prepare->crash, err);
+    if (rc == 0)
+        rc = settle(prepare, report, err);
+    if (rc == 0)
+        rc = tg_prepare_rewrite_journal(prepare, err);
+    report->claims = tg_prepare_count(prepare);
+    return rc;
 }
 
 int tg_prepare_recover(struct tg_prepare *prepare, const char *boot_id_file,
@@ -222,7 +253,7 @@ int tg_prepare_recover(struct tg_prepare *prepare, const char *boot_id_file,
     if (rc == 0 && (report->torn || report->damage[0] != '\0'))
         keep_intents(&r);
     if (rc == 0)
-        rc = settle(&r, err);
+        rc = settle(prepare, report, err);
     if (rc == 0)
         rc = tg_prepare_rewrite_journal(prepare, err);
     free(r.journal_boot_id);

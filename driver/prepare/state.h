@@ -22,6 +22,7 @@ struct tg_claim_entry {
     struct tg_claim_record record;
     struct tg_prepared_claim answer;
     enum tg_claim_phase phase;
+    bool hardware_left; /* the document is gone, partitions on the card are not */
 };
 
 struct tg_prepare {
@@ -29,6 +30,7 @@ struct tg_prepare {
     size_t compact_after;
     int lock_fd;
     const struct tg_device_set *devices;
+    struct tg_provider *provider; /* NULL: none */
     struct tg_journal *journal;
     struct tg_cdi cdi;
     struct tg_prepare_crash *crash;
@@ -44,6 +46,8 @@ void tg_claim_entry_free(struct tg_claim_entry *entry); /* NULL is allowed */
 size_t tg_prepare_index(const struct tg_prepare *prepare, const char *uid);
 /* Takes an entry out of the list and frees it. */
 void tg_prepare_forget(struct tg_prepare *prepare, size_t index);
+/* Takes the claim off the node: what a release does, and what undoes a failed prepare. */
+int tg_prepare_take_back(struct tg_prepare *prepare, size_t index, struct tg_error *err);
 /* Replaces the journal by one that says exactly what the entries say. */
 int tg_prepare_rewrite_journal(struct tg_prepare *prepare, struct tg_error *err);
 

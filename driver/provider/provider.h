@@ -31,6 +31,13 @@ struct tg_instance {
     const char *uuid; /* "MIG-..." */
 };
 
+/* An instance that was found on a card which is partitioned on demand. */
+struct tg_standing {
+    struct tg_partition place;
+    const char *profile; /* name, for people */
+    bool whole;          /* can be given away as it is */
+};
+
 /* What a container gets. */
 struct tg_edit_node { /* a character device */
     const char *path;
@@ -72,6 +79,9 @@ struct tg_device_set {
     TG_LIST_OF(struct tg_provider_device) devices;
     /* Of which devices consume (device.consumes_counters). */
     TG_LIST_OF(struct tg_counter_set) counter_sets;
+    /* On cards that are partitioned on demand: whose they are is for the caller to say
+     * (driver/partition). */
+    TG_LIST_OF(struct tg_standing) standing;
     /* What is there and cannot be offered, for people: "card 0000:41:00.0: ...". */
     TG_LIST_OF(const char *) problems;
 };

@@ -17,6 +17,7 @@ void tg_nvml_devices_done(struct tg_nvml_devices *devices)
 {
     TG_VEC_DONE(&devices->devices);
     TG_VEC_DONE(&devices->counter_sets);
+    TG_VEC_DONE(&devices->standing);
     TG_VEC_DONE(&devices->problems);
     tg_arena_free(devices->arena);
     devices->arena = NULL;
@@ -97,18 +98,15 @@ static void add_capacities(struct tg_device_maker *m, const struct tg_nvml_profi
         tg_device_maker_count(m, names[i], profile->engines[i]);
 }
 
-static struct tg_partition *make_partition(struct tg_arena *arena, const struct tg_nvml_card *card,
-                                           const struct place *place, bool dynamic)
+static struct tg_partition place_of(struct tg_arena *arena, const struct tg_nvml_card *card,
+                                    const struct place *place, bool dynamic)
 {
-    struct tg_partition *partition = tg_arena_alloc(arena, sizeof(*partition));
-    if (partition != NULL)
-        *partition = (struct tg_partition){.card = tg_arena_strdup(arena, card->device_name),
-                                           .card_uuid = tg_arena_strdup(arena, card->uuid),
-                                           .profile_id = place->profile->id,
-                                           .start = place->start,
-                                           .size = place->profile->size,
-                                           .dynamic = dynamic};
-    return partition;
+    return (struct tg_partition){.card = tg_arena_strdup(arena, card->device_name),
+                                 .card_uuid = tg_arena_strdup(arena, card->uuid),
+                                 .profile_id = place->profile->id,
+                                 .start = place->start,
+                                 .size = place->profile->size,
+                                 .dynamic = dynamic};
 }
 
 static struct tg_provider_device *add_partition(struct tg_nvml_devices *devices,
@@ -122,7 +120,10 @@ static struct tg_provider_device *add_partition(struct tg_nvml_devices *devices,
     snprintf(name, sizeof(name), "%s-%u-%u", card->device_name, place->profile->id, place->start);
     tg_device_maker_init(&m, devices->arena, name, ATTRIBUTES, CAPACITIES, to);
     to->minor = card->minor;
-    to->partition = make_partition(devices->arena, card, place, dynamic);
+    struct tg_partition *partition = tg_arena_alloc(devices->arena, sizeof(*partition));
+    if (partition != NULL)
+        *partition = place_of(devices->arena, card, place, dynamic);
+    to->partition = partition;
     to->uuid = uuid[0] == '\0' ? NULL : tg_arena_strdup(devices->arena, uuid);
     tg_device_maker_string(&m, "type", "mig");
     /* That of a partition made on demand is another one each time. */
@@ -249,14 +250,17 @@ void tg_nvml_devices_add_dynamic(struct tg_nvml_devices *devices, const struct t
     size_t n = list_places(card, places);
     fill_counters(devices->arena, card->device_name, 0, card->slices,
                   TG_VEC_PUSH(&devices->counter_sets));
-    for (size_t i = 0; i < n; i++) {
-        const struct tg_partition at = {.profile_id = places[i].profile->id,
-                                        .start = places[i].start,
-                                        .size = places[i].profile->size};
-        const struct tg_nvml_instance *there = tg_nvml_instances_at(instances, &at);
-        struct tg_provider_device *to =
-            add_partition(devices, card, &places[i], there == NULL ? "" : there->uuid, true);
-        add_consumption(devices, card, &places[i], to);
+    for (size_t i = 0; i < n; i++)
+        add_consumption(devices, card, &places[i],
+                        add_partition(devices, card, &places[i], "", true));
+    for (size_t i = 0; i < instances->n; i++) {
+        const struct tg_nvml_instance *one = &instances->items[i];
+        const struct place place = {.profile = tg_nvml_card_profile(card, one->profile_id),
+                                    .start = one->start};
+        *TG_VEC_PUSH(&devices->standing) =
+            (struct tg_standing){.place = place_of(devices->arena, card, &place, true),
+                                 .profile = tg_arena_strdup(devices->arena, place.profile->name),
+                                 .whole = one->whole && one->uuid[0] != '\0'};
     }
 }
 
@@ -278,12 +282,15 @@ int tg_nvml_devices_finish(struct tg_nvml_devices *devices, struct tg_device_set
                                   sizeof(*set.devices.items));
     set.counter_sets.items = copy_list(set.arena, devices->counter_sets.items,
                                        devices->counter_sets.n, sizeof(*set.counter_sets.items));
+    set.standing.items = copy_list(set.arena, devices->standing.items, devices->standing.n,
+                                   sizeof(*set.standing.items));
     set.problems.items = copy_list(set.arena, devices->problems.items, devices->problems.n,
                                    sizeof(*set.problems.items));
     if (tg_arena_exhausted(set.arena))
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the devices need too much memory");
     set.devices.n = devices->devices.n;
     set.counter_sets.n = devices->counter_sets.n;
+    set.standing.n = devices->standing.n;
     set.problems.n = devices->problems.n;
     *ret = set;
     devices->arena = NULL;

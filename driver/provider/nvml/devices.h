@@ -13,6 +13,7 @@ struct tg_nvml_devices {
     const char *driver_version, *cuda_version; /* semver, NULL if unknown */
     TG_VEC(struct tg_provider_device) devices;
     TG_VEC(struct tg_counter_set) counter_sets;
+    TG_VEC(struct tg_standing) standing;
     TG_VEC(const char *) problems;
 };
 void tg_nvml_devices_done(struct tg_nvml_devices *devices);
@@ -26,7 +27,7 @@ void tg_nvml_devices_add_static(struct tg_nvml_devices *devices, const struct tg
  * Every place of every plain profile: of several profiles of one size the first, which is the one
  * without extra engines (order of NVML_GPU_INSTANCE_PROFILE_*). In the order in which a
  * first-fit allocator should take them: small profiles first, and of one profile the place first
- * that closes the least. Where an instance stands exactly, the device has its UUID.
+ * that closes the least. Instances that are there are listed as standing.
  */
 void tg_nvml_devices_add_dynamic(struct tg_nvml_devices *devices, const struct tg_nvml_card *card,
                                  const struct tg_nvml_instances *instances);

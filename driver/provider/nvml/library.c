@@ -27,7 +27,7 @@ static const struct {
     {NVML_LIB_RM_VERSION_MISMATCH, TG_UNAVAILABLE,
      "library and kernel driver are of different versions: the driver is being replaced, or the "
      "node must be rebooted"},
-    {NVML_IN_USE, TG_UNAVAILABLE, "in use by a process"},
+    {NVML_IN_USE, TG_FAILED_PRECONDITION, "in use by a process"},
     {NVML_MEMORY, TG_RESOURCE_EXHAUSTED, "out of memory"},
     {NVML_INSUFFICIENT_RESOURCES, TG_RESOURCE_EXHAUSTED, "insufficient resources"},
     {NVML_ARGUMENT_VERSION_MISMATCH, TG_UNIMPLEMENTED, "this driver knows another structure"},
@@ -37,9 +37,13 @@ static const struct {
 int tg_nvml_failed(int rc, const char *call, const char *about, struct tg_error *err)
 {
     for (size_t i = 0; i < TG_ARRAY_SIZE(answers); i++) {
-        if (answers[i].number == rc)
-            return tg_error_set(err, answers[i].code, "%s: %s: %s (NVML %d)", about, call,
-                                answers[i].text, rc);
+        if (answers[i].number != rc)
+            continue;
+        (void)tg_error_set(err, answers[i].code, "%s: %s: %s (NVML %d)", about, call,
+                           answers[i].text, rc);
+        if (err != NULL && rc == NVML_IN_USE)
+            err->retry = true;
+        return -(int)answers[i].code;
     }
     return tg_error_set(err, TG_UNAVAILABLE, "%s: %s: unknown error (NVML %d)", about, call, rc);
 }

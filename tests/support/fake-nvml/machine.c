@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/runtime/base/str.h"
@@ -67,6 +68,7 @@ static void close_state(void)
 static bool open_state(void)
 {
     const char *path = getenv("FAKE_NVML_STATE");
+    struct timespec now = {0};
     struct stat status;
     if (path == NULL)
         return false;
@@ -84,8 +86,12 @@ static bool open_state(void)
     if (mapped == MAP_FAILED)
         return false;
     here.machine.state = mapped;
-    if (fresh)
+    if (fresh) {
+        /* Instances of this boot are others than those of the one before. */
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        here.machine.state->serial = (uint32_t)(now.tv_sec * 1000000 + now.tv_nsec / 1000);
         fake_files_write(&here.machine);
+    }
     (void)flock(here.fd, LOCK_UN);
     return true;
 }
