@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,17 @@ static inline bool test_connection_flush(struct test_connection *connection)
     }
     tg_io_modify(&connection->io, TG_LOOP_READ | (connection->out.len > 0 ? TG_LOOP_WRITE : 0));
     return true;
+}
+
+/* From now on nothing that the peer sends gets to that socket, not even an acknowledgement: to the
+ * peer it is as if this machine had lost its power or its network. Works for any user. */
+static inline void test_vanish(int fd)
+{
+    struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+    const struct sock_fprog program = {.len = 1, .filter = &drop};
+
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) != 0)
+        abort();
 }
 
 /* Raw bytes, for answers that no honest server gives. */

@@ -4,6 +4,7 @@
 #ifndef TG_TESTS_SUPPORT_TLS_SERVER_H
 #define TG_TESTS_SUPPORT_TLS_SERVER_H
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,21 @@ static inline void tls_server_copy(const struct tls_server *server, const char *
     if (tg_file_write_atomic(path, text.data, text.len, 0600, NULL) != 0)
         abort();
     tg_buf_done(&text);
+}
+
+/* The process is there and does nothing; its kernel goes on acknowledging what arrives. */
+static inline void tls_server_hang(const struct tls_server *server)
+{
+    int status;
+
+    if (kill(server->pid, SIGSTOP) != 0 || waitpid(server->pid, &status, WUNTRACED) != server->pid)
+        abort();
+}
+
+static inline void tls_server_go_on(const struct tls_server *server)
+{
+    if (kill(server->pid, SIGCONT) != 0)
+        abort();
 }
 
 static inline void tls_server_stop(struct tls_server *server)

@@ -101,6 +101,7 @@ int tg_kube_client_new(struct tg_loop *loop, const struct tg_clock *clock,
                                   .user_agent = user_agent,
                                   .tls = config->tls,
                                   .proxy_url = config->proxy_url,
+                                  .dead_after = config->dead_after,
                                   .token = tg_kube_credentials_token,
                                   .observe = observe,
                                   .observe_data = client};

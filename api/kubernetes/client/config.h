@@ -25,6 +25,7 @@ struct tg_kube_config {
     const char *token_file; /* read again when older than 60 s, and at once after a 401 */
     const struct tg_kube_exec *exec;
     const char *proxy_url; /* NULL: none, whatever the environment says */
+    int64_t dead_after;    /* as in tg_rest_config; no file sets it */
 };
 
 /* path: a kubeconfig (current-context; certificate and key as files or *-data, token, tokenFile,

@@ -66,6 +66,7 @@ struct tg_rest {
     bool plain; /* http, loopback only */
     struct tg_rest_tls tls;
     char *proxy_url;
+    int64_t dead_after;
     struct rest_pem *pem; /* NULL: to be read */
     struct rest_file_state files[3];
     struct curl_slist

@@ -13,6 +13,7 @@
 #include "api/runtime/rest/internal.h"
 
 static const int64_t default_timeout = 30 * TG_SECOND;
+static const int64_t default_dead_after = 30 * TG_SECOND;
 static const size_t default_max_body = (size_t)64 << 20;
 enum { CONNECTIONS_MAX = 16 }; /* more than the watches of a program */
 /* What a server may make us wait by Retry-After. */
@@ -538,6 +539,7 @@ struct tg_rest *tg_rest_new(struct tg_loop *loop, const struct tg_rest_config *c
     rest->user_agent = tg_xstrdup(tg_or(config->user_agent, "tangram"));
     copy_tls(&rest->tls, &config->tls);
     rest->proxy_url = copy(config->proxy_url);
+    rest->dead_after = config->dead_after > 0 ? config->dead_after : default_dead_after;
     rest->token = config->token;
     rest->token_data = config->token_data;
     rest->observe = config->observe;

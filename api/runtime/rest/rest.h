@@ -36,6 +36,10 @@ struct tg_rest_config {
     struct tg_rest_tls tls;
     /* "http://proxy:3128", https or socks5; NULL: none. Nothing is taken from the environment. */
     const char *proxy_url;
+    /* A peer that acknowledges nothing for so long (ns; 0: 30 s, which also is the least that is
+     * useful outside tests) is gone, and with it what runs on the connection (TG_UNAVAILABLE). An
+     * idle connection is tried after as long, and then is gone a third later. */
+    int64_t dead_after;
     /* Asked for the bearer token before a request is started; NULL: none. 0: *ret is copied, NULL
      * or "" sends none. TG_REST_WAIT: not known yet; asked again after tg_rest_resume, while the
      * deadline of the request runs. A negative code: the request fails with err. */

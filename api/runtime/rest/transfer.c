@@ -11,15 +11,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/rest/internal.h"
 
-/* A peer that acknowledges nothing for this long is gone (milliseconds). Keepalive alone does not
- * see a connection that still has unsent data. */
-enum { USER_TIMEOUT_MS = 30000, CONNECT_TIMEOUT_MS = 10000 };
-/* Seconds. */
-enum {
-    LIFETIME_S = 3600,
-    KEEPALIVE_IDLE_S = 30,
-    KEEPALIVE_INTERVAL_S = 10,
-};
+enum { CONNECT_TIMEOUT_MS = 10000, LIFETIME_S = 3600 };
 /* Bodies of error answers to streams. */
 enum { MAX_ERROR_BODY = 1 << 20 };
 
@@ -32,11 +24,12 @@ const char *tg_rest_method_name(enum tg_rest_method method)
 
 static int on_socket_made(void *data, curl_socket_t fd, curlsocktype purpose)
 {
-    const unsigned user_timeout = USER_TIMEOUT_MS;
+    const struct tg_rest *rest = data;
+    const unsigned user_timeout = (unsigned)(rest->dead_after / TG_MILLISECOND);
 
-    (void)data;
     (void)purpose;
-    /* Both are best effort: without them a dead peer is found by the deadlines only. */
+    /* Keepalive alone does not see a connection that still has unsent data. Both are best effort:
+     * without them a dead peer is found by the deadlines only. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout, sizeof(user_timeout));
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     return CURL_SOCKOPT_OK;
@@ -209,6 +202,7 @@ static CURLcode set_method(CURL *easy, const struct tg_rest_call *call)
 static CURLcode set_connection(CURL *easy, const struct tg_rest *rest)
 {
     CURLcode rc = CURLE_OK;
+    long idle_s = (long)(rest->dead_after / TG_SECOND);
 
     SET(CURLOPT_PROTOCOLS_STR, rest->plain ? "http" : "https");
     SET(CURLOPT_HTTP_VERSION,
@@ -222,9 +216,10 @@ static CURLcode set_connection(CURL *easy, const struct tg_rest *rest)
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     SET(CURLOPT_MAXLIFETIME_CONN, (long)LIFETIME_S);
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
-    SET(CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
-    SET(CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
+    SET(CURLOPT_TCP_KEEPIDLE, idle_s > 0 ? idle_s : 1);
+    SET(CURLOPT_TCP_KEEPINTVL, idle_s > 3 ? idle_s / 3 : 1);
     SET(CURLOPT_SOCKOPTFUNCTION, on_socket_made);
+    SET(CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)rest);
     if (rest->connect_to != NULL)
         SET(CURLOPT_CONNECT_TO, rest->connect_to);
     return rc;

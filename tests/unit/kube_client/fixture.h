@@ -54,9 +54,8 @@ static inline void fixture_handle(void *data, struct test_connection *connection
     pending->body = tg_xstrdup(request->body);
 }
 
-static inline void fixture_init(struct fixture *f, const char *token_file)
+static inline void fixture_init_with(struct fixture *f, struct tg_kube_config config)
 {
-    struct tg_kube_config config = {.token_file = token_file};
     struct tg_error err = TG_ERROR_INIT;
 
     memset(f, 0, sizeof(*f));
@@ -67,6 +66,11 @@ static inline void fixture_init(struct fixture *f, const char *token_file)
     config.server = f->server.url;
     assert_int_equal(
         tg_kube_client_new(f->loop, &f->clock.clock, &config, "tester", &f->client, &err), 0);
+}
+
+static inline void fixture_init(struct fixture *f, const char *token_file)
+{
+    fixture_init_with(f, (struct tg_kube_config){.token_file = token_file});
 }
 
 static inline void fixture_done(struct fixture *f)

@@ -65,11 +65,12 @@ static inline void on_error(void *data, struct tg_informer *informer,
     note(w, "! ");
 }
 
-static inline void start(struct watched *w, const struct tg_informer_config *config)
+static inline void start_with(struct watched *w, const struct tg_informer_config *config,
+                              struct tg_kube_config server)
 {
     struct tg_informer_config c = *config;
 
-    fixture_init(&w->f, NULL);
+    fixture_init_with(&w->f, server);
     w->log[0] = '\0';
     w->apply_on_delete = NULL;
     c.on_change = on_change;
@@ -83,6 +84,11 @@ static inline void start(struct watched *w, const struct tg_informer_config *con
     if (c.watch_timeout == 0)
         c.watch_timeout = 300 * TG_SECOND;
     w->informer = tg_informer_new(w->f.client, &c);
+}
+
+static inline void start(struct watched *w, const struct tg_informer_config *config)
+{
+    start_with(w, config, (struct tg_kube_config){0});
 }
 
 static inline void finish(struct watched *w)
