@@ -2,6 +2,7 @@
 #include "tests/unit/controller_io/fixture.h"
 
 #include "tests/support/promtool.h"
+#include "tests/support/threads.h"
 
 static void a_controller_tells_what_it_does(void **state)
 {
@@ -34,10 +35,21 @@ static void a_controller_tells_what_it_does(void **state)
     assert_true(metrics_are_documented(TEST_SOURCE_DIR, page.data));
 }
 
+static void a_controller_has_no_thread_but_the_loop(void **state)
+{
+    struct fixture *f = *state;
+    size_t before = threads_of_process();
+
+    fixture_start(f, "");
+    assert_int_equal(threads_of_process(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_controller_tells_what_it_does, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_controller_has_no_thread_but_the_loop, fixture_setup,
                                         fixture_teardown),
     };
     return cmocka_run_group_tests_name("measures", tests, NULL, NULL);

@@ -212,6 +212,89 @@ static void a_job_that_hangs_and_those_behind_it_can_be_seen_in_the_metrics(void
     tg_metrics_free(metrics);
 }
 
+#define CLAIMS 40
+
+struct course {
+    struct bench *bench;
+    struct tg_device_job job;
+    char uid[16];
+    int step; /* prepare, check, release */
+    size_t *left;
+};
+
+static void next_step(struct tg_device_job *job)
+{
+    struct course *course = job->data;
+
+    assert_int_equal(job->err.code, TG_OK);
+    if (course->step == 1)
+        assert_int_equal(job->n_devices, 1);
+    if (course->step == 2)
+        assert_int_equal(job->n_health, 2);
+    switch (course->step++) {
+    case 0:
+        tg_device_worker_prepare(course->bench->worker, job);
+        break;
+    case 1:
+        tg_device_worker_check(course->bench->worker, job);
+        break;
+    case 2:
+        tg_device_worker_release(course->bench->worker, job);
+        break;
+    default:
+        --*course->left;
+    }
+}
+
+/* What the loop does meanwhile is what the plugin does: it looks at devices, metrics and answers.
+ * For the thread sanitizer above all. */
+static void claims_come_and_go_while_the_loop_works(void **state)
+{
+    struct bench *bench = *state;
+    struct course courses[CLAIMS] = {0};
+    struct tg_metrics *metrics = tg_metrics_new();
+    size_t left = CLAIMS;
+
+    bench->worker = start(bench);
+    wait_for(bench, &bench->started);
+    tg_device_worker_measure(bench->worker, metrics);
+    const struct tg_allocation_device result = {
+        .request = "r",
+        .driver = TEST_DRIVER,
+        .pool = TEST_NODE,
+        .device = tg_device_worker_devices(bench->worker)->devices.items[0].device.name,
+        .share_id = NULL};
+    for (size_t i = 0; i < CLAIMS; i++) {
+        struct course *course = &courses[i];
+        snprintf(course->uid, sizeof(course->uid), "uid-%zu", i);
+        course->bench = bench;
+        course->left = &left;
+        course->job = (struct tg_device_job){.done = next_step,
+                                             .data = course,
+                                             .arena = tg_arena_new(TG_ARENA_UNLIMITED),
+                                             .uid = course->uid,
+                                             .namespace_ = "ns",
+                                             .name = course->uid,
+                                             .results = &result,
+                                             .n = 1};
+    }
+    for (size_t i = 0; i < CLAIMS; i++) {
+        size_t before = left;
+        next_step(&courses[i].job);
+        /* One device: the next claim can have it when this one is released. */
+        while (left == before) {
+            tg_loop_run_once(bench->loop, false);
+            assert_true(metric_on_page(metrics, "tangram_plugin_device_jobs") <= 1);
+            assert_int_equal(tg_device_worker_devices(bench->worker)->devices.n, 2);
+        }
+    }
+    for (size_t i = 0; i < CLAIMS; i++)
+        tg_arena_free(courses[i].job.arena);
+    tg_device_worker_free(bench->worker);
+    bench->worker = NULL;
+    tg_metrics_free(metrics);
+}
+
 static void a_job_without_memory_for_its_answer_is_an_error(void **state)
 {
     struct bench *bench = *state;
@@ -240,6 +323,7 @@ int main(void)
         TEST(when_listing_fails_the_health_of_all_is_unknown),
         TEST(a_device_library_that_hangs_does_not_hold_up_the_loop),
         TEST(a_job_that_hangs_and_those_behind_it_can_be_seen_in_the_metrics),
+        TEST(claims_come_and_go_while_the_loop_works),
         TEST(a_job_without_memory_for_its_answer_is_an_error),
         TEST(freeing_while_it_starts_is_allowed),
     };

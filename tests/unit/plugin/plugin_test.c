@@ -12,6 +12,7 @@
 #include "api/runtime/rest/rest.h"
 #include "kubelet-plugin/plugin.h"
 #include "tests/support/promtool.h"
+#include "tests/support/threads.h"
 #include "tests/unit/plugin/api_server.h"
 #include "tests/unit/plugin/folder.h"
 #include "tests/unit/plugin/kubelet.h"
@@ -371,6 +372,20 @@ static void what_it_does_can_be_read_from_its_health_server(void **state)
     assert_true(metrics_are_documented(TEST_SOURCE_DIR, page));
 }
 
+static void beside_the_loop_there_is_one_thread_and_that_is_for_the_devices(void **state)
+{
+    struct bench *bench = *state;
+    size_t before = threads_of_process();
+
+    bench->options.health_addr = "127.0.0.1:0";
+    start(bench);
+    wait_published(bench);
+    assert_int_equal(threads_of_process(), before + 1);
+    tg_plugin_free(bench->plugin);
+    bench->plugin = NULL;
+    assert_int_equal(threads_of_process(), before);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -378,6 +393,7 @@ int main(void)
         TEST(a_claim_goes_from_slice_to_cdi_and_back),
         TEST(no_device_can_be_allocated_that_the_kubelet_cannot_prepare),
         TEST(what_it_does_can_be_read_from_its_health_server),
+        TEST(beside_the_loop_there_is_one_thread_and_that_is_for_the_devices),
         TEST(slices_that_the_kubelet_wipes_are_posted_again),
         TEST(stopping_removes_the_sockets_and_leaves_the_slices),
         TEST(stopping_waits_for_calls_and_the_second_time_it_does_not),

@@ -209,6 +209,26 @@ static void a_machine_that_is_not_there_costs_a_request_its_deadline_at_most(voi
     assert_int_equal(f->server.accepted, 0);
 }
 
+/* curl looks up names on a thread of its own. It may be at it when nobody wants to know any more.
+ */
+static void a_name_that_leads_nowhere_costs_its_deadline_at_most_and_may_be_left(void **state)
+{
+    struct fixture *f = *state;
+    const struct tg_rest_config config = {.base_url = "https://tangram.invalid:6443"};
+    struct tg_rest *rest = tg_rest_new(f->loop, &config, NULL);
+    struct answer answer = {0}, left = {0};
+
+    assert_non_null(rest);
+    ask(rest, "/", 2 * TG_SECOND, &answer);
+    wait_for(f->loop, &answer);
+    assert_true(answer.err.code == TG_UNAVAILABLE || answer.err.code == TG_DEADLINE_EXCEEDED);
+    assert_true(answer.err.retry);
+    ask(rest, "/", 2 * TG_SECOND, &left);
+    tg_loop_run_once(f->loop, false);
+    tg_rest_free(rest);
+    assert_int_equal(left.calls, 0);
+}
+
 /* The server's kernel acknowledges everything: only the deadline of one request tells, and what
  * shared its fate is given up with it. */
 static void a_server_that_hangs_is_given_up_at_a_deadline_with_all_that_waits_for_it(void **state)
@@ -258,6 +278,7 @@ int main(void)
         TEST(a_request_whose_peer_vanishes_before_it_answers_fails),
         TEST(a_watch_whose_peer_vanishes_fails_although_it_sends_nothing),
         TEST(a_machine_that_is_not_there_costs_a_request_its_deadline_at_most),
+        TEST(a_name_that_leads_nowhere_costs_its_deadline_at_most_and_may_be_left),
         cmocka_unit_test(a_server_that_hangs_is_given_up_at_a_deadline_with_all_that_waits_for_it),
     };
     return cmocka_run_group_tests_name("vanish", tests, NULL, NULL);
