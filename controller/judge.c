@@ -40,32 +40,58 @@ static const struct tg_allocation_devices *devices_of(const struct tg_resource_c
                : claim->status->allocation->devices;
 }
 
-static int add_consumed(struct holdings *h, const struct tg_allocation_device *result,
-                        struct tg_arena *arena, struct tg_error *err)
+static int add_amount(struct holdings *h, const struct tg_check_consumed *amount,
+                      struct tg_arena *arena, struct tg_error *err)
+{
+    if (h->n_consumed == h->consumed_room) {
+        size_t room = h->consumed_room == 0 ? 64 : 2 * h->consumed_room;
+        struct tg_check_consumed *more = tg_arena_alloc_array(arena, room, sizeof(*more));
+
+        if (more == NULL)
+            return exhausted(err);
+        if (h->n_consumed > 0)
+            memcpy(more, h->consumed, h->n_consumed * sizeof(*more));
+        h->consumed = more;
+        h->consumed_room = room;
+    }
+    h->consumed[h->n_consumed++] = *amount;
+    return 0;
+}
+
+/* A device, or a share of it, that is not free. consumed: of a share, JSON; NULL: nothing. */
+static int add_held(struct holdings *h, const struct tg_check_held *held, const char *consumed,
+                    struct tg_arena *arena, struct tg_error *err)
 {
     struct tg_json *amounts = NULL;
 
-    if (result->consumed_capacity == NULL ||
-        tg_json_parse(result->consumed_capacity, strlen(result->consumed_capacity), arena, &amounts,
-                      NULL) < 0)
+    h->held[h->n_held++] = *held;
+    if (consumed == NULL || tg_json_parse(consumed, strlen(consumed), arena, &amounts, NULL) < 0)
         return tg_arena_exhausted(arena) ? exhausted(err) : 0;
     for (size_t i = 0; amounts->kind == TG_JSON_OBJECT && i < amounts->n; i++) {
-        if (h->n_consumed == h->consumed_room) {
-            size_t room = h->consumed_room == 0 ? 64 : 2 * h->consumed_room;
-            struct tg_check_consumed *more = tg_arena_alloc_array(arena, room, sizeof(*more));
+        const struct tg_check_consumed amount = {held->driver, held->pool, held->device,
+                                                 amounts->keys[i], amounts->items[i]->text};
+        int rc = add_amount(h, &amount, arena, err);
 
-            if (more == NULL)
-                return exhausted(err);
-            if (h->n_consumed > 0)
-                memcpy(more, h->consumed, h->n_consumed * sizeof(*more));
-            h->consumed = more;
-            h->consumed_room = room;
-        }
-        h->consumed[h->n_consumed++] =
-            (struct tg_check_consumed){result->driver, result->pool, result->device,
-                                       amounts->keys[i], amounts->items[i]->text};
+        if (rc < 0)
+            return rc;
     }
     return 0;
+}
+
+static int add_busy(struct holdings *h, const struct tg_fleet_busy *busy, struct tg_arena *arena,
+                    struct tg_error *err)
+{
+    int rc = 0;
+
+    h->held[h->n_held++] =
+        (struct tg_check_held){busy->driver, busy->pool, busy->device, busy->share};
+    for (size_t i = 0; rc == 0 && i < busy->n_consumed; i++) {
+        const struct tg_check_consumed amount = {busy->driver, busy->pool, busy->device,
+                                                 busy->consumed[i].key, busy->consumed[i].value};
+
+        rc = add_amount(h, &amount, arena, err);
+    }
+    return rc;
 }
 
 static int gather(const struct tg_view *view, const struct tg_fleet_busy *busy, size_t n_busy,
@@ -84,9 +110,8 @@ static int gather(const struct tg_view *view, const struct tg_fleet_busy *busy, 
     h->held = tg_arena_alloc_array(arena, h->held_room, sizeof(*h->held));
     if (h->held == NULL)
         return exhausted(err);
-    for (size_t i = 0; i < n_busy; i++)
-        h->held[h->n_held++] =
-            (struct tg_check_held){busy[i].driver, busy[i].pool, busy[i].device, NULL};
+    for (size_t i = 0; rc == 0 && i < n_busy; i++)
+        rc = add_busy(h, &busy[i], arena, err);
     for (size_t i = 0; rc == 0 && i < claims->n; i++) {
         const struct tg_allocation_devices *devices = devices_of(claims->items[i]);
 
@@ -97,12 +122,20 @@ static int gather(const struct tg_view *view, const struct tg_fleet_busy *busy, 
 
             if (r->admin_access.set && r->admin_access.value)
                 continue;
-            h->held[h->n_held++] =
-                (struct tg_check_held){r->driver, r->pool, r->device, r->share_id};
-            rc = add_consumed(h, r, arena, err);
+            rc = add_held(h, &(struct tg_check_held){r->driver, r->pool, r->device, r->share_id},
+                          r->consumed_capacity, arena, err);
         }
     }
     return rc;
+}
+
+/* Ids come with the plan; until then any do that differ. */
+static const char *share_id(const struct tg_placed_device *d, size_t index, struct tg_arena *arena,
+                            struct tg_allocation_device *result)
+{
+    result->share_id = tg_arena_printf(arena, "00000000-0000-8000-8000-%012zx", index);
+    result->consumed_capacity = tg_streq(d->consumed, "{}") ? NULL : d->consumed;
+    return result->share_id;
 }
 
 /* What the placement gives to a claim, as an allocation would name it. */
@@ -122,9 +155,14 @@ static int allocation_of(const struct tg_placed_piece *piece, const struct tg_re
     for (size_t i = 0; i < piece->n_devices; i++) {
         const struct tg_placed_device *d = &piece->devices[i];
 
-        if (d->claim == claim)
-            results[n++] = (struct tg_allocation_device){
-                .request = d->request, .driver = d->driver, .pool = d->pool, .device = d->device};
+        if (d->claim != claim)
+            continue;
+        results[n] = (struct tg_allocation_device){
+            .request = d->request, .driver = d->driver, .pool = d->pool, .device = d->device};
+        results[n].admin_access = (struct tg_opt_bool){.set = d->admin, .value = d->admin};
+        if (d->consumed != NULL && share_id(d, i, arena, &results[n]) == NULL)
+            return exhausted(err);
+        n++;
     }
     made->devices.results.items = results;
     made->devices.results.n = n;
@@ -148,6 +186,20 @@ static int judge_piece(const struct tg_check_input *common, const struct tg_piec
     input.claims = claims;
     input.n_claims = piece->n_claims;
     return tg_check_allocation(&input, arena, err);
+}
+
+/* Shares of one device must differ; which they are is nobody's business here. */
+static int add_placed(struct holdings *h, const struct tg_placed_device *d, struct tg_arena *arena,
+                      struct tg_error *err)
+{
+    const char *share = d->consumed == NULL ? NULL : tg_arena_printf(arena, "piece-%zu", h->n_held);
+
+    if (d->admin)
+        return 0;
+    if (d->consumed != NULL && share == NULL)
+        return exhausted(err);
+    return add_held(h, &(struct tg_check_held){d->driver, d->pool, d->device, share}, d->consumed,
+                    arena, err);
 }
 
 static const void *const *all_of(const struct tg_view *view, enum tg_view_kind kind)
@@ -185,10 +237,8 @@ int tg_judge_placement(const struct tg_view *view, const struct tg_fleet_busy *b
         input.n_consumed = h.n_consumed;
         rc = judge_piece(&input, &request->pieces[i], placed, arena, err);
         /* For the pieces after this one they are taken. */
-        for (size_t k = 0; k < placed->n_devices; k++)
-            h.held[h.n_held++] =
-                (struct tg_check_held){placed->devices[k].driver, placed->devices[k].pool,
-                                       placed->devices[k].device, NULL};
+        for (size_t k = 0; rc == 0 && k < placed->n_devices; k++)
+            rc = add_placed(&h, &placed->devices[k], arena, err);
     }
     return rc;
 }

@@ -103,16 +103,8 @@ static void assume_devices(struct pass *pass, const struct tg_plan *plan,
                            const struct tg_plan_member *member, const struct tg_plan_claim *planned,
                            const char *holder)
 {
-    for (size_t i = 0; i < planned->results.n; i++) {
-        const struct tg_plan_result *result = &planned->results.items[i];
-
-        for (size_t j = 0; j < result->devices.n; j++)
-            *TG_VEC_PUSH(&pass->busy) =
-                (struct tg_fleet_busy){.driver = tg_plan_result_driver(plan, result),
-                                       .pool = tg_plan_result_pool(member, result),
-                                       .device = result->devices.items[j],
-                                       .holder = holder};
-    }
+    TG_VEC_RESERVE(&pass->busy, pass->busy.n + tg_plan_claim_results(planned));
+    tg_commit_busy(plan, member, planned, holder, pass->arena, pass->busy.items, &pass->busy.n);
 }
 
 static void assume_claim(struct pass *pass, const struct candidate *c,

@@ -71,12 +71,15 @@ static void remember(struct tg_unit_state *state, const struct tg_resource_claim
     const struct tg_allocation_devices *devices = claim->status->allocation->devices;
 
     for (size_t i = 0; i < claim->status->reserved_for.n; i++)
-        for (size_t j = 0; devices != NULL && j < devices->results.n; j++)
+        for (size_t j = 0; devices != NULL && j < devices->results.n; j++) {
+            const struct tg_allocation_device *result = &devices->results.items[j];
+
+            if (result->admin_access.value)
+                continue;
             *TG_VEC_PUSH(&state->lost) = (struct tg_lost_device){
                 .pod_uid = tg_xstrdup(tg_or(claim->status->reserved_for.items[i].uid, "")),
-                .device =
-                    tg_xasprintf("%s/%s/%s", devices->results.items[j].driver,
-                                 devices->results.items[j].pool, devices->results.items[j].device)};
+                .device = tg_xasprintf("%s/%s/%s", result->driver, result->pool, result->device)};
+        }
 }
 
 /* An allocation of ours vanished: its unit is told, and decided anew. (A rollback clears as well;

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/tangram/plan.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
 #include "api/tangram/fields.h"
 
 /* Limits of the Kubernetes API: 32 results a claim (AllocationResultsMaxSize), 32 requests, names.
  */
+/* Binding conditions are qualified names of labels. */
+enum { MAX_CONDITIONS = 4, CONDITION = 317 };
 enum { MAX_RESULTS = 32, MAX_CLAIMS = 32, MAX_CLASSES = 32, NAME = 253, UID = 64, POOL = 253 };
 
 static const struct tg_field result_fields[] = {
@@ -19,6 +26,18 @@ static const struct tg_field result_fields[] = {
     STRING(struct tg_plan_result, pool, "pool",
            DOC(.description = "Pool, where it is not named after the member's node.",
                .max_length = POOL)),
+    BOOLEAN(struct tg_plan_result, admin_access, "adminAccess",
+            DOC(.description = "The devices are used by admin access, whoever has them.")),
+    FREE_FORM(struct tg_plan_result, consumed, "consumedCapacity",
+              DOC(.description = "What the claim takes of each device; the devices are shared.",
+                  .free_form = true)),
+    STRINGS(struct tg_plan_result, binding_conditions, "bindingConditions", MAX_CONDITIONS,
+            DOC(.description = "Conditions that the results copy from the devices.",
+                .max_length = CONDITION)),
+    STRINGS(struct tg_plan_result, binding_failure_conditions, "bindingFailureConditions",
+            MAX_CONDITIONS,
+            DOC(.description = "Conditions that the results copy from the devices.",
+                .max_length = CONDITION)),
 };
 static const struct tg_type result_type = TG_TYPE(struct tg_plan_result, result_fields);
 
@@ -81,6 +100,48 @@ const char *tg_plan_result_pool(const struct tg_plan_member *member,
     return result->pool != NULL ? result->pool : member->node;
 }
 
+size_t tg_plan_claim_results(const struct tg_plan_claim *claim)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < claim->results.n; i++)
+        n += claim->results.items[i].devices.n;
+    return n;
+}
+
+/* Two independent halves; the finaliser is that of splitmix64. */
+static uint64_t mix(uint64_t hash, const void *data, size_t n)
+{
+    const unsigned char *bytes = data;
+
+    for (size_t i = 0; i <= n; i++) { /* the length counts too */
+        hash ^= i < n ? bytes[i] : 0x100 + n;
+        hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        hash = (hash ^ (hash >> 27)) * UINT64_C(0x94d049bb133111eb);
+        hash ^= hash >> 31;
+    }
+    return hash;
+}
+
+void tg_plan_share_id(const struct tg_plan *plan, const struct tg_plan_claim *claim, size_t index,
+                      char ret[TG_PLAN_SHARE_ID])
+{
+    const char *const texts[] = {claim->uid, plan->allocation_timestamp};
+    uint64_t half[2] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xc2b2ae3d27d4eb4f)};
+
+    for (size_t h = 0; h < TG_ARRAY_SIZE(half); h++) {
+        half[h] = mix(half[h], &plan->epoch.value, sizeof(plan->epoch.value));
+        half[h] = mix(half[h], &index, sizeof(index));
+        for (size_t i = 0; i < TG_ARRAY_SIZE(texts); i++)
+            half[h] = mix(half[h], tg_or(texts[i], ""), strlen(tg_or(texts[i], "")));
+    }
+    /* Version 8 (made by a rule of one's own), variant of RFC 9562. */
+    snprintf(ret, TG_PLAN_SHARE_ID, "%08" PRIx32 "-%04x-8%03x-%04x-%012" PRIx64,
+             (uint32_t)(half[0] >> 32), (unsigned)(half[0] >> 16) & 0xffffU,
+             (unsigned)half[0] & 0xfffU, ((unsigned)(half[1] >> 48) & 0x3fffU) | 0x8000U,
+             half[1] & UINT64_C(0xffffffffffff));
+}
+
 static bool blank(const char *s)
 {
     return s == NULL || s[0] == '\0';
@@ -105,6 +166,8 @@ static const char *claim_fault(const struct tg_plan *plan, const struct tg_plan_
                 return "results[].devices[]";
         if (blank(tg_plan_result_driver(plan, result)))
             return "results[].driver";
+        if (result->consumed != NULL && result->consumed[0] != '{')
+            return "results[].consumedCapacity";
     }
     return NULL;
 }

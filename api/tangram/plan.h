@@ -23,6 +23,13 @@ struct tg_plan_result {
     TG_LIST_OF(const char *) devices;
     const char *driver; /* NULL: tg_plan.driver */
     const char *pool; /* NULL: the member's node (pools of node-local devices are named after it) */
+    struct tg_opt_bool admin_access; /* true: the devices stay free for others */
+    /* Of devices that are shared: what each of them gives, JSON object (consumedCapacity of the
+     * results); {} for one without capacity. NULL: they are had wholly. */
+    const char *consumed;
+    /* As the devices had them when the plan was made. */
+    TG_LIST_OF(const char *) binding_conditions;
+    TG_LIST_OF(const char *) binding_failure_conditions;
 };
 
 struct tg_plan_claim {
@@ -64,6 +71,14 @@ extern const struct tg_type tg_plan_type;
 const char *tg_plan_result_driver(const struct tg_plan *plan, const struct tg_plan_result *result);
 const char *tg_plan_result_pool(const struct tg_plan_member *member,
                                 const struct tg_plan_result *result);
+
+/* How many results the claim has. */
+size_t tg_plan_claim_results(const struct tg_plan_claim *claim);
+/* The share id of result `index` of the claim (of all its results, in order): a UUID made of the
+ * plan's epoch and time, the claim and the index, so that every replay writes the same one. */
+#define TG_PLAN_SHARE_ID 37
+void tg_plan_share_id(const struct tg_plan *plan, const struct tg_plan_claim *claim, size_t index,
+                      char ret[TG_PLAN_SHARE_ID]);
 
 /* A decoded plan can be replayed: epoch >= 0, allocationTimestamp when a member has claims, at
  * least one member, and nothing that tg_plan_* or a writer would dereference is missing. Plans are

@@ -15,37 +15,71 @@
 
 #define STATUS_MAX (1024 * 1024)
 
-static void write_result(struct tg_json_writer *w, const struct tg_plan *plan,
-                         const struct tg_plan_member *member, const struct tg_plan_result *result,
-                         const char *device, const struct tg_exact_request *request)
+static void write_strings(struct tg_json_writer *w, const char *key, const char *const *items,
+                          size_t n)
 {
-    struct tg_allocation_device out = {.request = result->request,
-                                       .driver = tg_plan_result_driver(plan, result),
-                                       .pool = tg_plan_result_pool(member, result),
-                                       .device = device};
+    if (n == 0)
+        return;
+    tg_jw_key(w, key);
+    tg_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        tg_jw_string(w, items[i]);
+    tg_jw_end_array(w);
+}
 
-    /* Tolerations are copied: eviction reads them from the allocation only. */
-    if (request != NULL) {
-        out.tolerations.items = request->tolerations.items;
-        out.tolerations.n = request->tolerations.n;
-    }
-    tg_jw_begin_object(w);
-    tg_jw_kv_string(w, "request", out.request);
-    tg_jw_kv_string(w, "driver", out.driver);
-    tg_jw_kv_string(w, "pool", out.pool);
-    tg_jw_kv_string(w, "device", out.device);
-    if (out.tolerations.n > 0) {
-        tg_jw_key(w, "tolerations");
-        tg_jw_begin_array(w);
-        for (size_t i = 0; i < out.tolerations.n; i++) {
-            TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(64 * 1024);
+/* Tolerations are copied: eviction reads them from the allocation only. */
+static void write_tolerations(struct tg_json_writer *w, const struct tg_exact_request *request)
+{
+    if (request == NULL || request->tolerations.n == 0)
+        return;
+    tg_jw_key(w, "tolerations");
+    tg_jw_begin_array(w);
+    for (size_t i = 0; i < request->tolerations.n; i++) {
+        TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(64 * 1024);
 
-            tg_json_encode(&tg_toleration_type, &out.tolerations.items[i], &buf, NULL);
-            tg_jw_raw(w, tg_buf_str(&buf));
-        }
-        tg_jw_end_array(w);
+        tg_json_encode(&tg_toleration_type, &request->tolerations.items[i], &buf, NULL);
+        tg_jw_raw(w, tg_buf_str(&buf));
     }
-    tg_jw_end_object(w);
+    tg_jw_end_array(w);
+}
+
+/* What a claim takes of a device that others may have too. */
+static void write_share(struct tg_json_writer *w, const struct tg_plan *plan,
+                        const struct tg_plan_claim *planned, const struct tg_plan_result *result,
+                        size_t index)
+{
+    char id[TG_PLAN_SHARE_ID];
+
+    if (result->consumed == NULL)
+        return;
+    tg_plan_share_id(plan, planned, index, id);
+    tg_jw_kv_string(w, "shareID", id);
+    if (!tg_streq(result->consumed, "{}"))
+        tg_jw_kv_raw(w, "consumedCapacity", result->consumed);
+}
+
+/* One result for each device; index: of the first among all of the claim. */
+static void write_results(struct tg_json_writer *w, const struct tg_plan *plan,
+                          const struct tg_plan_member *member, const struct tg_plan_claim *planned,
+                          const struct tg_plan_result *result, size_t index,
+                          const struct tg_exact_request *request)
+{
+    for (size_t i = 0; i < result->devices.n; i++) {
+        tg_jw_begin_object(w);
+        tg_jw_kv_string(w, "request", result->request);
+        tg_jw_kv_string(w, "driver", tg_plan_result_driver(plan, result));
+        tg_jw_kv_string(w, "pool", tg_plan_result_pool(member, result));
+        tg_jw_kv_string(w, "device", result->devices.items[i]);
+        if (result->admin_access.value)
+            tg_jw_kv_bool(w, "adminAccess", true);
+        write_tolerations(w, request);
+        write_strings(w, "bindingConditions", result->binding_conditions.items,
+                      result->binding_conditions.n);
+        write_strings(w, "bindingFailureConditions", result->binding_failure_conditions.items,
+                      result->binding_failure_conditions.n);
+        write_share(w, plan, planned, result, index + i);
+        tg_jw_end_object(w);
+    }
 }
 
 static bool is_of_class(const struct tg_device_claim *devices, const char *request,
@@ -191,12 +225,12 @@ static int write_devices(struct tg_json_writer *w, const struct tg_deciding *d,
     tg_jw_begin_object(w);
     tg_jw_key(w, "results");
     tg_jw_begin_array(w);
-    for (size_t i = 0; i < planned->results.n; i++) {
+    for (size_t i = 0, index = 0; i < planned->results.n; i++) {
         const struct tg_plan_result *result = &planned->results.items[i];
 
-        for (size_t j = 0; j < result->devices.n; j++)
-            write_result(w, plan, member, result, result->devices.items[j],
-                         tg_device_claim_request(devices, result->request));
+        write_results(w, plan, member, planned, result, index,
+                      tg_device_claim_request(devices, result->request));
+        index += result->devices.n;
     }
     tg_jw_end_array(w);
     tg_jw_key(w, "config");

@@ -112,6 +112,12 @@ struct tg_held {
 int tg_commit_held(const struct tg_view *view, const struct tg_unit *unit, int64_t now,
                    const struct tg_lost_device *lost, size_t n_lost, struct tg_arena *arena,
                    struct tg_held *ret, struct tg_error *err);
+/* What the results of a planned claim make busy for everybody else, one entry a result (none for
+ * admin access): appended to ret, which has room for tg_plan_claim_results more. A share of
+ * which the memory does not allow to say what it takes counts as the whole device. */
+void tg_commit_busy(const struct tg_plan *plan, const struct tg_plan_member *member,
+                    const struct tg_plan_claim *planned, const char *holder, struct tg_arena *arena,
+                    struct tg_fleet_busy *ret, size_t *ret_n);
 /* A member of the unit is there for a place that the unit holds: what is held must be free for
  * tg_place then, and for nobody else. */
 bool tg_commit_reclaims(const struct tg_unit *unit);

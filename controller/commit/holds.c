@@ -3,6 +3,7 @@
  * pod like the lost one takes. */
 #include <string.h>
 
+#include "api/kubernetes/objects/capacity.h"
 #include "api/kubernetes/values/rfc3339.h"
 #include "api/runtime/base/str.h"
 #include "controller/commit/parts.h"
@@ -147,6 +148,43 @@ int tg_commit_held(const struct tg_view *view, const struct tg_unit *unit, int64
     for (size_t i = 0; status != NULL && i < n_lost; i++)
         take_lost(&b, &lost[i]);
     return 0;
+}
+
+static void take_share(const struct tg_plan *plan, const struct tg_plan_claim *planned,
+                       const struct tg_plan_result *result, size_t index, struct tg_arena *arena,
+                       struct tg_fleet_busy *busy)
+{
+    char id[TG_PLAN_SHARE_ID];
+
+    if (result->consumed == NULL)
+        return;
+    tg_plan_share_id(plan, planned, index, id);
+    if (tg_capacity_amounts_read(result->consumed, arena, &busy->consumed, &busy->n_consumed,
+                                 NULL) == 0)
+        busy->share = tg_arena_strdup(arena, id);
+}
+
+void tg_commit_busy(const struct tg_plan *plan, const struct tg_plan_member *member,
+                    const struct tg_plan_claim *planned, const char *holder, struct tg_arena *arena,
+                    struct tg_fleet_busy *ret, size_t *ret_n)
+{
+    size_t index = 0;
+
+    for (size_t i = 0; i < planned->results.n; i++) {
+        const struct tg_plan_result *result = &planned->results.items[i];
+
+        for (size_t j = 0; j < result->devices.n; j++, index++) {
+            struct tg_fleet_busy busy = {.driver = tg_plan_result_driver(plan, result),
+                                         .pool = tg_plan_result_pool(member, result),
+                                         .device = result->devices.items[j],
+                                         .holder = holder};
+
+            if (result->admin_access.value)
+                continue;
+            take_share(plan, planned, result, index, arena, &busy);
+            ret[(*ret_n)++] = busy;
+        }
+    }
 }
 
 bool tg_commit_reclaims(const struct tg_unit *unit)

@@ -252,7 +252,7 @@ static int add_planned(struct holding *h, const struct tg_plan_member *member)
         for (size_t j = 0; j < member->claims.items[i].results.n; j++) {
             const struct tg_plan_result *result = &member->claims.items[i].results.items[j];
 
-            for (size_t k = 0; r == 0 && k < result->devices.n; k++)
+            for (size_t k = 0; r == 0 && !result->admin_access.value && k < result->devices.n; k++)
                 r = add_device(h, member, tg_plan_result_driver(h->d->in->plan, result),
                                tg_plan_result_pool(member, result), result->devices.items[k]);
         }
@@ -284,9 +284,12 @@ static int add_allocated(struct holding *h, const struct tg_plan_member *member)
             !is_for(claim, member))
             continue;
         devices = claim->status->allocation->devices;
-        for (size_t j = 0; r == 0 && devices != NULL && j < devices->results.n; j++)
-            r = add_device(h, member, devices->results.items[j].driver,
-                           devices->results.items[j].pool, devices->results.items[j].device);
+        for (size_t j = 0; r == 0 && devices != NULL && j < devices->results.n; j++) {
+            const struct tg_allocation_device *result = &devices->results.items[j];
+
+            if (!result->admin_access.value)
+                r = add_device(h, member, result->driver, result->pool, result->device);
+        }
     }
     return r;
 }

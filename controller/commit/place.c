@@ -183,6 +183,49 @@ static const char *role_of(const struct tg_unit *unit, const struct tg_pod *pod)
     return NULL;
 }
 
+static struct tg_plan_result result_of(const struct tg_placed_device *device, const char *driver,
+                                       const char *node)
+{
+    struct tg_plan_result result = {
+        .request = device->request,
+        .driver = tg_streq(device->driver, driver) ? NULL : device->driver,
+        .pool = tg_streq(device->pool, node) ? NULL : device->pool,
+        .admin_access = {.set = device->admin, .value = device->admin},
+        .consumed = device->consumed,
+    };
+
+    if (device->bindings != NULL) {
+        result.binding_conditions.items = device->bindings->binding_conditions.items;
+        result.binding_conditions.n = device->bindings->binding_conditions.n;
+        result.binding_failure_conditions.items =
+            device->bindings->binding_failure_conditions.items;
+        result.binding_failure_conditions.n = device->bindings->binding_failure_conditions.n;
+    }
+    return result;
+}
+
+static bool same_texts(const char *const *a, size_t n_a, const char *const *b, size_t n_b)
+{
+    if (n_a != n_b)
+        return false;
+    for (size_t i = 0; i < n_a; i++)
+        if (!tg_streq(a[i], b[i]))
+            return false;
+    return true;
+}
+
+/* May their devices stand in one list? */
+static bool same_result(const struct tg_plan_result *a, const struct tg_plan_result *b)
+{
+    return tg_streq(a->request, b->request) && tg_streq(a->driver, b->driver) &&
+           tg_streq(a->pool, b->pool) && a->admin_access.value == b->admin_access.value &&
+           tg_streq(a->consumed, b->consumed) &&
+           same_texts(a->binding_conditions.items, a->binding_conditions.n,
+                      b->binding_conditions.items, b->binding_conditions.n) &&
+           same_texts(a->binding_failure_conditions.items, a->binding_failure_conditions.n,
+                      b->binding_failure_conditions.items, b->binding_failure_conditions.n);
+}
+
 /* Devices of one claim, grouped by request. */
 static int fill_claim(const struct tg_placed_piece *placed, const struct tg_resource_claim *claim,
                       const char *driver, struct tg_arena *arena, struct tg_plan_claim *ret)
@@ -198,18 +241,15 @@ static int fill_claim(const struct tg_placed_piece *placed, const struct tg_reso
     for (size_t i = 0; i < placed->n_devices; i++) {
         const struct tg_placed_device *device = &placed->devices[i];
         struct tg_plan_result *last = ret->results.n == 0 ? NULL : &results[ret->results.n - 1];
-        const char *own_driver = tg_streq(device->driver, driver) ? NULL : device->driver;
-        const char *own_pool = tg_streq(device->pool, placed->node) ? NULL : device->pool;
+        const struct tg_plan_result own = result_of(device, driver, placed->node);
 
         if (device->claim != claim)
             continue;
-        if (last == NULL || !tg_streq(last->request, device->request) ||
-            !tg_streq(last->driver, own_driver) || !tg_streq(last->pool, own_pool)) {
+        if (last == NULL || !same_result(last, &own)) {
             if (ret->results.n == capacity)
                 return -1;
             last = &results[ret->results.n++];
-            *last = (struct tg_plan_result){
-                .request = device->request, .driver = own_driver, .pool = own_pool};
+            *last = own;
             last->devices.items = names + used;
         }
         names[used++] = device->device;

@@ -173,10 +173,17 @@ static void judge_holders(struct judging *j, const struct tg_plan_member *member
     const char *driver = tg_plan_result_driver(j->plan, result),
                *pool = tg_plan_result_pool(member, result);
 
-    for (size_t i = 0; i < result->devices.n; i++) {
+    for (size_t i = 0; !result->admin_access.value && i < result->devices.n; i++) {
+        const struct tg_fleet *fleet = j->d->in->fleet;
         const char *device = result->devices.items[i];
-        const char *holder = tg_fleet_device_holder(j->d->in->fleet, driver, pool, device);
+        const char *holder = tg_fleet_device_holder(fleet, driver, pool, device);
+        const char *overdrawn =
+            tg_fleet_overdrawn(fleet, member->node, driver, pool, device, j->d->arena);
 
+        if (overdrawn != NULL)
+            judge(j, TG_PLAN_BROKEN,
+                  tg_arena_printf(j->d->arena, "device %s/%s/%s: %s is given away twice", driver,
+                                  pool, device, overdrawn));
         if (holder != NULL && !tg_streq(holder, j->d->in->unit->key))
             judge(j, TG_PLAN_BROKEN,
                   tg_arena_printf(j->d->arena, "device %s/%s/%s is held by %s", driver, pool,

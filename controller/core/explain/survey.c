@@ -64,10 +64,21 @@ static enum tg_ask_answer answer(struct surveyor *s, size_t device)
     return best;
 }
 
+static void note_free(struct surveyor *s, const struct tg_fleet_device *device)
+{
+    if (!device->wide) {
+        s->free_on[device->node]++;
+        return;
+    }
+    for (size_t i = 0; i < s->board->fleet->n_nodes; i++)
+        s->free_on[i] += s->fits[i] ? 1 : 0;
+}
+
 static void survey_device(struct surveyor *s, size_t index)
 {
     const struct tg_fleet_device *device = &s->board->fleet->devices[index];
-    bool counts = device->node != TG_NO_INDEX && s->fits[device->node];
+    bool counts =
+        device->wide ? s->out->nodes_fit > 0 : device->node != TG_NO_INDEX && s->fits[device->node];
     enum tg_ask_answer a = TG_ASK_NO;
 
     if (!counts && (device->unsupported == NULL || device->node != TG_NO_INDEX))
@@ -87,16 +98,16 @@ static void survey_device(struct surveyor *s, size_t index)
         return;
     }
     s->out->matching++;
-    if (device->holder != NULL) {
+    if (device->holder != NULL && !s->group->admin) {
         s->out->held++;
         note_holder(&s->out->holders, device->holder);
     } else if (a == TG_ASK_TAINTED) {
         s->out->tainted++;
-    } else if (s->taken_by_us[index]) {
+    } else if (s->taken_by_us[index] && !device->shared) {
         s->out->taken++;
     } else {
         s->out->free++;
-        s->free_on[device->node]++;
+        note_free(s, device);
     }
 }
 
@@ -116,7 +127,9 @@ static void find_best(struct surveyor *s)
     for (size_t d = 0; d < fleet->nodes[s->out->best_node].n_devices; d++) {
         size_t index = fleet->nodes[s->out->best_node].devices[d];
 
-        if (fleet->devices[index].holder != NULL && answer(s, index) != TG_ASK_NO)
+        /* What is made of the same counters may be in the way, whatever it is. */
+        if (fleet->devices[index].holder != NULL &&
+            (fleet->devices[index].exact || answer(s, index) != TG_ASK_NO))
             note_holder(&s->out->best_holders, fleet->devices[index].holder);
     }
 }

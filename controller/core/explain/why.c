@@ -181,6 +181,17 @@ static const char *say_fragmented(struct why *w)
 static const char *say_wrong_mix(struct why *w)
 {
     add_needed(w);
+    if (w->group->exact_on[w->survey.best_node]) {
+        tg_text_add(&w->text,
+                    "node %s has %zu that nobody holds, but what they share with others (counters "
+                    "of a card, capacity) is used up, or they cannot meet the requests together",
+                    node_name(w, w->survey.best_node), w->survey.best_free);
+        if (w->survey.best_holders.n > 0) {
+            tg_text_add(&w->text, "; devices there are held by ");
+            add_holders(&w->text, &w->survey.best_holders);
+        }
+        return "InsufficientDevices";
+    }
     if (w->group->exact) {
         tg_text_add(&w->text,
                     "node %s has %zu free, but they cannot meet the requests together with their "
@@ -234,7 +245,7 @@ static void add_left_out(struct why *w)
     if (s->unsupported > 0) {
         tg_text_add(&w->text, "; ");
         tg_text_count(&w->text, s->unsupported, "matching device is", "matching devices are");
-        tg_text_add(&w->text, " not supported in this version (%s)", s->unsupported_why);
+        tg_text_add(&w->text, " never allocated (%s)", s->unsupported_why);
     }
     if (s->contested > 0) {
         tg_text_add(&w->text, "; ");

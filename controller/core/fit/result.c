@@ -58,14 +58,14 @@ static void put_amount(struct tg_fit_bytes *out, __int128 nanos, const char *lik
         put_string(out, "0");
 }
 
-/* consumedCapacity: every capacity of the device. NULL: it has none. */
-static int write_consumed(const struct maker *m, const struct tg_fit_take *take, const char **ret,
-                          struct tg_error *err)
+int tg_fit_consumed(const struct tg_fit_book *book, const struct tg_view *view,
+                    const struct tg_fit_take *take, struct tg_arena *arena, const char **ret,
+                    struct tg_error *err)
 {
-    const struct tg_view_device *d = &m->view->devices[take->device];
-    const struct tg_fit_want *want = &m->book->wants[take->choice->want];
-    bool fractional = tg_rules_have(&m->view->rules, TG_FEATURE_FRACTIONAL_CAPACITY_RANGE);
-    struct tg_fit_bytes out = {.arena = m->arena, .err = err};
+    const struct tg_view_device *d = &view->devices[take->device];
+    const struct tg_fit_want *want = &book->wants[take->choice->want];
+    bool fractional = tg_rules_have(&view->rules, TG_FEATURE_FRACTIONAL_CAPACITY_RANGE);
+    struct tg_fit_bytes out = {.arena = arena, .err = err};
 
     *ret = NULL;
     if (d->n_capacity == 0)
@@ -108,7 +108,7 @@ static int write_device(const struct maker *m, const struct tg_fit_take *take,
     if (!tg_fit_shareable(m->view, take->device))
         return 0;
     out->share_id = TG_FIT_SHARE_ID;
-    return write_consumed(m, take, &out->consumed_capacity, m->err);
+    return tg_fit_consumed(m->book, m->view, take, m->arena, &out->consumed_capacity, m->err);
 }
 
 static int write_devices(const struct maker *m, struct tg_allocation_devices *out)

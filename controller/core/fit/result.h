@@ -9,6 +9,11 @@
  * its own, so that a write can be repeated byte by byte. */
 #define TG_FIT_SHARE_ID "*"
 
+/* consumedCapacity of a take that shares its device: every capacity of the device, JSON of the
+ * arena; NULL if it has none. */
+int tg_fit_consumed(const struct tg_fit_book *book, const struct tg_view *view,
+                    const struct tg_fit_take *take, struct tg_arena *arena, const char **ret,
+                    struct tg_error *err);
 /* One allocation a claim, in the order of the claims. Complete but for share ids and timestamp: the
  * entries of config are those of the classes, then those of the claim that concern what was chosen
  * (from 37 on, one for every request names none); the node selector is the node itself if any

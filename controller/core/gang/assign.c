@@ -54,9 +54,32 @@ static int assign_plain(struct tg_board *board, size_t node, const size_t *membe
     return rc;
 }
 
+static int write_take(const struct tg_board *board, size_t node, const struct tg_fit_take *take,
+                      struct tg_assigned *out, struct tg_error *err)
+{
+    *out = (struct tg_assigned){.device = tg_exact_row(&board->exact, node, take->device),
+                                .claim = board->claims[take->claim].object,
+                                .request = take->choice->name,
+                                .admin = board->exact.book.wants[take->choice->want].admin};
+    return tg_exact_consumed(&board->exact, node, take, &out->consumed, err);
+}
+
+/* Those with admin access last, as in the search that found their place (board.c). */
+static void order_admin(const struct tg_board *board, size_t *members, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        size_t member = members[i], at = i;
+
+        for (; at > 0 && board->members[members[at - 1]].admin && !board->members[member].admin;
+             at--)
+            members[at] = members[at - 1];
+        members[at] = member;
+    }
+}
+
 /* The same by the exact search: takes come claim after claim. */
-static int assign_exact(struct tg_board *board, size_t node, const size_t *members,
-                        size_t n_members, struct tg_assignment *ret, struct tg_error *err)
+static int assign_exact(struct tg_board *board, size_t node, size_t *members, size_t n_members,
+                        struct tg_assignment *ret, struct tg_error *err)
 {
     struct tg_fit_answer answer = {.n_takes = 0};
     bool found = false, gave_up = false;
@@ -64,6 +87,7 @@ static int assign_exact(struct tg_board *board, size_t node, const size_t *membe
     size_t n = 0, claim = 0, at = 0;
     int rc = 0;
 
+    order_admin(board, members, n_members);
     for (size_t i = 0; i < n_members; i++) {
         const struct tg_board_member *member = &board->members[members[i]];
 
@@ -81,14 +105,8 @@ static int assign_exact(struct tg_board *board, size_t node, const size_t *membe
 
         *own = (struct tg_assignment){.items = items + at};
         claim += board->members[members[i]].piece->n_claims;
-        for (; at < answer.n_takes && answer.takes[at].claim < claim; at++, own->n++) {
-            const struct tg_fit_take *take = &answer.takes[at];
-
-            items[at] =
-                (struct tg_assigned){.device = tg_exact_row(&board->exact, node, take->device),
-                                     .claim = board->claims[take->claim].object,
-                                     .request = take->choice->name};
-        }
+        for (; rc == 0 && at < answer.n_takes && answer.takes[at].claim < claim; at++, own->n++)
+            rc = write_take(board, node, &answer.takes[at], &items[at], err);
     }
     return rc;
 }

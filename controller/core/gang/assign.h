@@ -8,7 +8,9 @@
 struct tg_assigned { /* one device of a member */
     size_t device;   /* in the fleet */
     const struct tg_resource_claim *claim;
-    const char *request; /* as results have it */
+    const char *request;  /* as results have it */
+    const char *consumed; /* of a device that is shared: tg_exact_consumed; else NULL */
+    bool admin;
 };
 struct tg_assignment { /* of one member: claim after claim, request after request */
     const struct tg_assigned *items;

@@ -39,6 +39,7 @@ static int read_member(struct tg_board *board, size_t index, struct tg_board_mem
         rc = tg_claim_supported(piece->claims[i], &devices, err);
         member->devices += devices;
         member->exact = member->exact || tg_exact_needed(piece->claims[i]);
+        member->admin = member->admin || tg_exact_is_admin(piece->claims[i]);
     }
     if (rc == 0)
         rc = tg_demand_sum(piece->pods, piece->n_pods, board->arena, &demand, err);
@@ -158,6 +159,7 @@ static int merge_needs(struct tg_board *board, struct tg_board_group *group,
     }
     group->devices = member->devices;
     group->exact = member->exact;
+    group->admin = member->admin;
     return rc;
 }
 
@@ -177,6 +179,8 @@ static int open_group(struct tg_board *board, size_t first, struct tg_error *err
         rc = tg_core_alloc(board->arena, nodes, sizeof(*group->failed), &group->failed, err);
     if (rc == 0)
         rc = tg_core_alloc(board->arena, nodes, sizeof(*group->capacity), &group->capacity, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, nodes, sizeof(*group->exact_on), &group->exact_on, err);
     return rc < 0 ? rc
                   : tg_core_alloc(board->arena, nodes, sizeof(*group->free), &group->free, err);
 }
@@ -222,6 +226,8 @@ static int open_scratch(struct tg_board *board, struct tg_error *err)
         rc = tg_core_alloc(arena, nodes, sizeof(*board->used), &board->used, err);
     if (rc == 0)
         rc = tg_core_alloc(arena, nodes, sizeof(*board->free_any), &board->free_any, err);
+    if (rc == 0)
+        rc = tg_core_alloc(arena, nodes, sizeof(*board->shared), &board->shared, err);
     if (rc == 0)
         rc = tg_core_alloc(arena, nodes, sizeof(*board->free_wanted), &board->free_wanted, err);
     if (rc == 0)
@@ -284,13 +290,17 @@ static int judge_group(struct tg_board *board, size_t k, size_t node, struct tg_
     group->failed[node] = judge(board, group, node);
     if (group->failed[node] != tg_fit_rules_count)
         return 0;
+    group->free[node] = (uint32_t)group->wide;
+    group->exact_on[node] = group->wide > 0;
     for (size_t d = 0; rc == 0 && d < row->n_devices; d++) {
+        const struct tg_fleet_device *device = &board->fleet->devices[row->devices[d]];
         bool want = false;
 
-        if (!tg_board_usable(&board->fleet->devices[row->devices[d]]))
+        if (!tg_board_usable(device))
             continue;
         rc = wanted(board, group, row->devices[d], &want, err);
         group->free[node] += want ? 1 : 0;
+        group->exact_on[node] = group->exact_on[node] || (want && device->exact);
     }
     if (rc == 0)
         rc = tg_board_copies(board, node, k, group->n, &copies, err);
@@ -300,16 +310,45 @@ static int judge_group(struct tg_board *board, size_t k, size_t node, struct tg_
     return rc;
 }
 
-static int judge_nodes(struct tg_board *board, struct tg_error *err)
+/* Devices that no node owns: they may be there for each of them. */
+static int find_wide(struct tg_board *board, size_t *ret_usable, bool *ret_shared,
+                     struct tg_error *err)
 {
     const struct tg_fleet *fleet = board->fleet;
     int rc = 0;
 
+    for (size_t d = 0; rc == 0 && fleet->n_exact > 0 && d < fleet->n_devices; d++) {
+        if (!fleet->devices[d].wide || !tg_board_usable(&fleet->devices[d]))
+            continue;
+        (*ret_usable)++;
+        *ret_shared = *ret_shared || fleet->devices[d].shared;
+        for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
+            bool want = false;
+
+            rc = wanted(board, &board->groups[k], d, &want, err);
+            board->groups[k].wide += want ? 1 : 0;
+        }
+    }
+    return rc;
+}
+
+static int judge_nodes(struct tg_board *board, struct tg_error *err)
+{
+    const struct tg_fleet *fleet = board->fleet;
+    size_t n_wide = 0;
+    bool shared = false;
+    int rc = find_wide(board, &n_wide, &shared, err);
+
     tg_board_clear(board);
     for (size_t i = 0; i < fleet->n_nodes; i++) {
-        for (size_t d = 0; d < fleet->nodes[i].n_devices; d++)
-            board->free_any[i] +=
-                tg_board_usable(&fleet->devices[fleet->nodes[i].devices[d]]) ? 1 : 0;
+        board->free_any[i] = (uint32_t)n_wide;
+        board->shared[i] = shared;
+        for (size_t d = 0; d < fleet->nodes[i].n_devices; d++) {
+            const struct tg_fleet_device *device = &fleet->devices[fleet->nodes[i].devices[d]];
+
+            board->free_any[i] += tg_board_usable(device) ? 1 : 0;
+            board->shared[i] = board->shared[i] || device->shared;
+        }
     }
     for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
         for (size_t i = 0; rc == 0 && i < fleet->n_nodes; i++)
@@ -321,18 +360,20 @@ static int judge_nodes(struct tg_board *board, struct tg_error *err)
 /* Once one member needs the exact search, all that share a node with it do. */
 static int read_exact(struct tg_board *board, struct tg_error *err)
 {
-    size_t n = 0, most = 0;
+    size_t n = 0, most = 0, with_claims = 0;
     int rc = 0;
 
+    board->any_exact = board->fleet->n_exact > 0;
     for (size_t i = 0; i < board->n_members; i++) {
         board->any_exact = board->any_exact || board->members[i].exact;
+        with_claims += board->members[i].piece->n_claims > 0 ? 1 : 0;
         n += board->members[i].piece->n_claims;
         if (board->members[i].piece->n_claims > most)
             most = board->members[i].piece->n_claims;
     }
     if (!board->any_exact)
         return 0;
-    rc = tg_exact_init(&board->exact, board->fleet, board->arena, err);
+    rc = tg_exact_init(&board->exact, board->fleet, with_claims > 1, board->arena, err);
     if (rc == 0)
         rc = tg_core_alloc(board->arena, n + most, sizeof(*board->claims), &board->claims, err);
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
@@ -383,7 +424,9 @@ void tg_board_put(struct tg_board *board, size_t member, size_t node)
     board->members[member].node = node;
     board->members[member].next = board->head[node];
     board->head[node] = member;
-    board->used[node] += board->members[member].devices;
+    /* Admin access leaves devices to others. */
+    if (!board->members[member].admin)
+        board->used[node] += board->members[member].devices;
 }
 
 void tg_board_take(struct tg_board *board, size_t member)
@@ -391,7 +434,8 @@ void tg_board_take(struct tg_board *board, size_t member)
     size_t node = board->members[member].node;
 
     board->head[node] = board->members[member].next;
-    board->used[node] -= board->members[member].devices;
+    if (!board->members[member].admin)
+        board->used[node] -= board->members[member].devices;
     board->members[member].node = board->members[member].next = TG_NO_INDEX;
 }
 
@@ -411,18 +455,24 @@ static size_t add_needs(struct tg_board *board, size_t n, const struct tg_board_
     return n;
 }
 
+static bool is_exact_group(const struct tg_board *board, size_t node, size_t group)
+{
+    return board->groups[group].exact || board->groups[group].exact_on[node];
+}
+
 bool tg_board_is_exact(const struct tg_board *board, size_t node, size_t group)
 {
-    bool exact = group != TG_NO_INDEX && board->groups[group].exact;
+    bool exact = group != TG_NO_INDEX && is_exact_group(board, node, group);
 
     for (size_t m = board->head[node]; m != TG_NO_INDEX && !exact; m = board->members[m].next)
-        exact = board->members[m].exact;
+        exact = is_exact_group(board, node, board->members[m].group);
     return exact;
 }
 
-static size_t add_claims(struct tg_board *board, size_t n, const struct tg_board_member *member)
+static size_t add_claims(struct tg_board *board, size_t n, const struct tg_board_member *member,
+                         bool admin)
 {
-    for (size_t i = 0; i < member->piece->n_claims; i++)
+    for (size_t i = 0; member->admin == admin && i < member->piece->n_claims; i++)
         board->claims[n++] = member->claims[i];
     return n;
 }
@@ -434,10 +484,14 @@ static int exact_fits(struct tg_board *board, size_t node, size_t k, size_t time
     size_t n = 0;
     int rc = 0;
 
-    for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
-        n = add_claims(board, n, &board->members[m]);
-    for (size_t i = 0; i < times; i++)
-        n = add_claims(board, n, &board->members[board->groups[k].first]);
+    /* What others have by admin access is free all the same, but a search gives nothing twice to
+     * those that come later: they come last. */
+    for (int admin = 0; admin < 2; admin++) {
+        for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
+            n = add_claims(board, n, &board->members[m], admin == 1);
+        for (size_t i = 0; i < times; i++)
+            n = add_claims(board, n, &board->members[board->groups[k].first], admin == 1);
+    }
     rc = tg_exact_search(&board->exact, node, board->claims, n, ret, &gave_up, NULL, err);
     board->gave_up = board->gave_up || gave_up;
     return rc;
@@ -474,7 +528,7 @@ int tg_board_copies(struct tg_board *board, size_t node, size_t k, size_t max, s
         board->taken[n_taken++] = &board->groups[board->members[m].group].demand;
     high = tg_room_copies(&board->fleet->nodes[node], board->taken, n_taken, &group->demand, max,
                           NULL);
-    if (group->devices > 0) {
+    if (group->devices > 0 && !group->admin && !board->shared[node]) {
         size_t rest = board->free_any[node] < board->used[node]
                           ? 0
                           : board->free_any[node] - board->used[node];

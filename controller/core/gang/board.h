@@ -30,6 +30,7 @@ struct tg_board_member {
     struct tg_board_slot *slots;
     size_t n_slots;
     bool exact;                  /* a claim of it needs the exact search */
+    bool admin;                  /* a request of it wants admin access */
     struct tg_fit_claim *claims; /* of the board's book, one a claim of the piece; NULL: the board
                                     has no exact member */
     size_t node;                 /* TG_NO_INDEX: not placed */
@@ -44,11 +45,14 @@ struct tg_board_group {
     size_t n_needs;
     size_t devices; /* of a member, at least */
     bool exact;     /* its members are */
+    bool admin;     /* they are */
+    size_t wide;    /* usable devices of no node in particular that some need accepts */
     /* One a node: */
     unsigned char *
         failed; /* index of the failed rule; tg_fit_rules_count: none; + 1: another node is fixed */
     uint32_t *capacity; /* members of this group on the empty board, at most n */
     uint32_t *free;     /* free devices that some need accepts */
+    bool *exact_on;     /* one of them is exact (model/view.h): so is the search there */
 };
 
 struct tg_candidate {
@@ -70,13 +74,14 @@ struct tg_board {
     size_t *head;          /* the last member put there, TG_NO_INDEX: empty */
     size_t *used;          /* devices taken by the members there */
     uint32_t *free_any;    /* usable free devices */
+    bool *shared;          /* one of them can be given more than once */
     uint32_t *free_wanted; /* of them, the most that one group could use */
     size_t steps, max_steps;
     bool gave_up;
     /* Scratch: */
     struct tg_match match;
-    struct tg_exact exact; /* if any_exact */
-    bool any_exact;
+    struct tg_exact exact;       /* if any_exact */
+    bool any_exact;              /* a member or a device of the fleet is */
     struct tg_fit_claim *claims; /* room for those of all members and of one more */
     const struct tg_demand **taken;
     struct tg_need *needs;

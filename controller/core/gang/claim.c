@@ -29,11 +29,6 @@ static bool has_unknown_mode(const struct tg_exact_request *request)
            !tg_streq(request->allocation_mode, "All");
 }
 
-static bool wants_admin_access(const struct tg_exact_request *request)
-{
-    return request->admin_access.set && request->admin_access.value;
-}
-
 /* In this order: later ones look into the request. */
 static const struct {
     bool (*applies)(const struct tg_exact_request *request);
@@ -41,7 +36,6 @@ static const struct {
 } unsupported[] = {
     {has_no_known_form, "a form other than exactly and firstAvailable", "use exactly"},
     {has_unknown_mode, "allocationMode", "use ExactCount with a count, or All"},
-    {wants_admin_access, "adminAccess", "use a DeviceClass that is not managed by Tangram"},
 };
 
 /* Devices that it has at least: of All one. TG_RESULTS_MAX + 1 stands for all larger numbers. */

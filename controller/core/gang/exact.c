@@ -2,16 +2,35 @@
 #include "controller/core/gang/exact.h"
 
 #include "api/runtime/base/str.h"
+#include "controller/core/fit/result.h"
 #include "controller/core/model/sort.h"
 
 /* Steps of one search on one node. What real cards and claims need is far below it. */
 #define STEPS_A_NODE ((size_t)50000)
+
+static bool wants_admin(const struct tg_device_request *request)
+{
+    return request->first_available.n == 0 && request->exactly != NULL &&
+           request->exactly->admin_access.set && request->exactly->admin_access.value;
+}
+
+bool tg_exact_is_admin(const struct tg_resource_claim *claim)
+{
+    const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
+
+    for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
+        if (wants_admin(&devices->requests.items[i]))
+            return true;
+    }
+    return false;
+}
 
 static bool is_plain(const struct tg_device_request *request)
 {
     const struct tg_exact_request *exactly = request->exactly;
 
     return request->first_available.n == 0 && exactly != NULL && exactly->capacity == NULL &&
+           !wants_admin(request) &&
            (exactly->allocation_mode == NULL || tg_streq(exactly->allocation_mode, "ExactCount"));
 }
 
@@ -38,13 +57,13 @@ static void free_scratch(void *data)
     tg_arena_free(data);
 }
 
-int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, struct tg_arena *arena,
-                  struct tg_error *err)
+int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, bool several,
+                  struct tg_arena *arena, struct tg_error *err)
 {
     const struct tg_rules rules = tg_rules_of_release(TG_RELEASE_NEWEST);
     int rc = 0;
 
-    *exact = (struct tg_exact){.fleet = fleet, .arena = arena};
+    *exact = (struct tg_exact){.fleet = fleet, .arena = arena, .apart = several};
     rc = tg_core_alloc(arena, fleet->n_nodes, sizeof(*exact->views), &exact->views, err);
     if (rc < 0)
         return rc;
@@ -80,7 +99,15 @@ size_t tg_exact_row(const struct tg_exact *exact, size_t node, size_t device)
     return tg_fleet_find_device(exact->fleet, d->driver, d->pool_name, d->name);
 }
 
-/* The view of the node, with everything barred that this version never allocates. */
+/* What a take of it would change for other nodes. */
+static bool reaches_others(const struct tg_fleet *fleet, const struct tg_view_device *device)
+{
+    return device->reach != TG_REACH_NODE ||
+           (device->n_consumes > 0 &&
+            !tg_fleet_pool_is_local(fleet, device->driver, device->pool_name));
+}
+
+/* The view of the node, with everything barred that is not to be given. */
 static int open_view(struct tg_exact *exact, size_t node, struct tg_error *err)
 {
     struct tg_view *view;
@@ -96,14 +123,28 @@ static int open_view(struct tg_exact *exact, size_t node, struct tg_error *err)
         return rc;
     exact->views[node] = view;
     for (size_t i = 0; i < view->n_devices; i++) {
-        size_t row = tg_exact_row(exact, node, i);
-
-        if (row == TG_NO_INDEX)
+        /* Of an older generation than elsewhere: such a device has no row. */
+        if (tg_exact_row(exact, node, i) == TG_NO_INDEX)
             view->devices[i].barred = "not known";
-        else if (exact->fleet->devices[row].unsupported != NULL)
-            view->devices[i].barred = exact->fleet->devices[row].unsupported;
+        else if (exact->apart && reaches_others(exact->fleet, &view->devices[i]))
+            view->devices[i].barred = "other nodes reach it";
     }
     return 0;
+}
+
+int tg_exact_consumed(const struct tg_exact *exact, size_t node, const struct tg_fit_take *take,
+                      const char **ret, struct tg_error *err)
+{
+    const struct tg_view *view = exact->views[node];
+    int rc = 0;
+
+    *ret = NULL;
+    if (!tg_fit_shareable(view, take->device))
+        return 0;
+    rc = tg_fit_consumed(&exact->book, view, take, exact->arena, ret, err);
+    if (rc == 0 && *ret == NULL)
+        *ret = "{}";
+    return rc;
 }
 
 /* Of errors those that the fleet can mend on another node are no errors of the request. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Claims that counts of alike devices do not describe (All, firstAvailable, constraints, capacity):
- * placed by the exact search of controller/core/fit. What this version never allocates to anybody
- * is barred in it, too. Private to gang.
+ * Claims that counts of alike devices do not describe (All, firstAvailable, constraints, capacity,
+ * admin access), and devices of which it is not enough to know whether somebody holds them
+ * (counters, shares, several nodes): placed by the exact search of controller/core/fit. Private to
+ * gang.
  */
 #ifndef TG_CORE_GANG_EXACT_H
 #define TG_CORE_GANG_EXACT_H
@@ -13,6 +14,7 @@
 struct tg_exact {
     const struct tg_fleet *fleet;
     struct tg_arena *arena;
+    bool apart; /* nodes are searched one by one, for several pieces: see tg_exact_init */
     struct tg_fit_book book;
     struct tg_view **views; /* one a node, NULL: not built yet */
     struct tg_arena *scratch;
@@ -20,8 +22,13 @@ struct tg_exact {
 
 /* Does the claim need it? */
 bool tg_exact_needed(const struct tg_resource_claim *claim);
-int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, struct tg_arena *arena,
-                  struct tg_error *err);
+/* Does a request of it want admin access: devices whoever holds them? */
+bool tg_exact_is_admin(const struct tg_resource_claim *claim);
+/* several: the request has more than one piece with claims. Each node is searched for itself, and
+ * what one takes of a device or a counter that others reach as well would not be seen by them: such
+ * devices then stay out. */
+int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, bool several,
+                  struct tg_arena *arena, struct tg_error *err);
 /* What is wrong with the claim, whatever the node, is an error here. */
 int tg_exact_add(struct tg_exact *exact, const struct tg_resource_claim *claim,
                  struct tg_fit_claim *ret, struct tg_error *err);
@@ -32,6 +39,10 @@ int tg_exact_add(struct tg_exact *exact, const struct tg_resource_claim *claim,
 int tg_exact_search(struct tg_exact *exact, size_t node, const struct tg_fit_claim *claims,
                     size_t n_claims, bool *ret_found, bool *ret_gave_up,
                     struct tg_fit_answer *ret_takes, struct tg_error *err);
+/* What the take consumes of a device that is shared: as consumedCapacity of a result says it, {} if
+ * the device has no capacity; NULL: the device is not shared. Memory is the arena's. */
+int tg_exact_consumed(const struct tg_exact *exact, size_t node, const struct tg_fit_take *take,
+                      const char **ret, struct tg_error *err);
 /* The row of the fleet behind a device of the node's view. */
 size_t tg_exact_row(const struct tg_exact *exact, size_t node, size_t device);
 

@@ -111,6 +111,7 @@ static void put_exact(struct text *t, const struct tg_exact_request *request)
     put(t, request->device_class_name);
     put(t, request->allocation_mode);
     put(t, request->capacity);
+    put_number(t, 'w', request->admin_access.set && request->admin_access.value);
     put_number(t, 'c', request->count.set ? request->count.value : 1);
     put_number(t, 'e', (int64_t)request->selectors.n);
     for (size_t i = 0; i < request->selectors.n; i++)

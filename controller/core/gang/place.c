@@ -20,7 +20,16 @@ static int write_piece(const struct tg_board *board, const struct tg_board_membe
                                            .request = assigned->items[i].request,
                                            .driver = device->driver,
                                            .pool = device->pool,
-                                           .device = device->name};
+                                           .device = device->name,
+                                           .admin = assigned->items[i].admin,
+                                           .consumed = assigned->items[i].consumed};
+        if (!device->binding)
+            continue;
+        out[i].bindings =
+            tg_fleet_device(board->fleet, device->driver, device->pool, device->name, board->arena);
+        if (out[i].bindings == NULL)
+            return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                "the decision needs more memory than its budget");
     }
     *piece = (struct tg_placed_piece){
         .node = board->fleet->nodes[member->node].name, .devices = out, .n_devices = assigned->n};

@@ -31,6 +31,10 @@ struct tg_placed_device {
     const struct tg_resource_claim *claim;
     const char *request; /* "req" or "req/sub" */
     const char *driver, *pool, *device;
+    bool admin;           /* by admin access: whoever else has it, and it stays free for others */
+    const char *consumed; /* of a device that is shared: consumedCapacity of the result as JSON, {}
+                             for a device without capacity; NULL: the device is had wholly */
+    const struct tg_device *bindings; /* the device, if it has binding conditions; else NULL */
 };
 struct tg_placed_piece {
     const char *node;
@@ -55,7 +59,7 @@ struct tg_no_place {
 };
 
 /* What of a claim this version cannot serve: TG_UNIMPLEMENTED with claim, field and what to do
- * instead (adminAccess, what a newer API may add), TG_NOT_FOUND for an unknown class,
+ * instead (what a newer API may add), TG_NOT_FOUND for an unknown class,
  * TG_FAILED_PRECONDITION for an unguarded class, TG_INVALID_ARGUMENT for one that mixes managed and
  * unmanaged classes or asks for > 32 devices. *ret_managed, set on success and on failure: does any
  * request use a class of ours, or is its class unknown and the claim says that it is a gang's?

@@ -138,6 +138,11 @@ enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const c
 /* NULL if nobody holds it; else "claim ns/name" or the holder given in the input. */
 const char *tg_fleet_device_holder(const struct tg_fleet *fleet, const char *driver,
                                    const char *pool, const char *device);
+/* Of what the device of the node shares with others, as things stand: the counter or capacity of
+ * which more is given away than there is, in words of the arena; NULL: none, or the device is not
+ * there. */
+const char *tg_fleet_overdrawn(const struct tg_fleet *fleet, const char *node, const char *driver,
+                               const char *pool, const char *device, struct tg_arena *arena);
 /* The device, made in the arena, or NULL (for bindingConditions and so on that an allocation
  * copies): not there, or the arena is exhausted. */
 const struct tg_device *tg_fleet_device(const struct tg_fleet *fleet, const char *driver,

@@ -66,12 +66,13 @@ enum tg_slot_flags {
     TG_SLOT_COUNTS = 1U << 2,    /* consumes counters */
     TG_SLOT_DERIVED = 1U << 3,   /* says derived: true */
     TG_SLOT_BINDING = 1U << 4,   /* has binding conditions */
+    TG_SLOT_SHARED = 1U << 5,    /* may be given to several claims */
+    TG_SLOT_GUARD = 1U << 6,     /* publishes an attribute of the reserved domain */
 };
 struct tg_slot {            /* one device of a slice */
     uint32_t name, content; /* of the strings, of the contents */
     uint32_t row;           /* of fleet->devices + 1, 0: none */
-    uint16_t flags;
-    uint16_t unsupported; /* of tg_unsupported_text, 0: none */
+    uint32_t flags;
 };
 
 struct tg_fleet_slice {
@@ -194,7 +195,6 @@ struct tg_fleet_pool *tg_fleet_pool_find(const struct tg_model *model, const cha
                                          const char *name);
 void tg_fleet_pool_release(struct tg_model *model, struct tg_fleet_pool *pool);
 int tg_fleet_pool_compare(const struct tg_fleet_pool *a, const struct tg_fleet_pool *b);
-const char *tg_unsupported_text(unsigned which); /* NULL for 0 */
 /* The device of a slot, with what belongs to it in the arena. TG_RESOURCE_EXHAUSTED. */
 int tg_slot_device(const struct tg_model *model, const struct tg_slot *slot, struct tg_arena *arena,
                    struct tg_device *ret, struct tg_error *err);

@@ -95,3 +95,17 @@ void tg_fleet_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool)
     else if (!counters_are_sound(model, pool, newest, model->scratch))
         pool->why = "has counters that contradict themselves";
 }
+
+bool tg_fleet_pool_is_local(const struct tg_fleet *fleet, const char *driver, const char *name)
+{
+    const struct tg_fleet_pool *pool = tg_fleet_pool_find(fleet->model, driver, name);
+    size_t newest = pool == NULL ? 0 : tg_fleet_pool_newest(pool);
+
+    for (size_t i = 0; i < newest; i++) {
+        const struct tg_place *place = pool->slices.items[i]->place;
+
+        if (place == NULL || place != pool->slices.items[0]->place)
+            return false;
+    }
+    return newest > 0;
+}

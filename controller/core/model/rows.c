@@ -5,6 +5,7 @@
 
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
 #include "controller/core/model/model.h"
 #include "controller/core/model/sort.h"
 #include "controller/core/model/taint.h"
@@ -92,6 +93,7 @@ struct found { /* one device of a pool */
     struct tg_slot *slot;
     const struct tg_fleet_slice *slice;
     const char *name;
+    bool partitions; /* its pool has derived ones */
 };
 
 static int compare_found(const void *a, const void *b, const void *context)
@@ -125,20 +127,36 @@ static void write_taints(struct tg_model *model, const struct tg_slot *slot,
         abort();
 }
 
+#define RESERVED "publishes an attribute of the reserved domain " TG_GUARD_DOMAIN
+
+/* More has to be known of the device than who holds it. Beside derived partitions that is so of the
+ * cards that they are parts of. */
+static bool is_exact(const struct found *found)
+{
+    return found->slice->place == NULL ||
+           (found->slot->flags & (TG_SLOT_COUNTS | TG_SLOT_SHARED)) != 0 || found->partitions;
+}
+
 static void write_device(struct tg_model *model, const struct found *found)
 {
     struct tg_fleet *fleet = model->fleet;
     struct tg_fleet_device *row = &fleet->devices[fleet->n_devices++];
     const struct tg_place *place = found->slice->place;
 
-    *row = (struct tg_fleet_device){.slot = found->slot,
-                                    .driver = found->slice->pool->driver,
-                                    .pool = found->slice->pool->name,
-                                    .name = found->name,
-                                    .node = place == NULL ? TG_NO_INDEX : place->index,
-                                    .unsupported = tg_unsupported_text(found->slot->unsupported)};
+    *row = (struct tg_fleet_device){
+        .slot = found->slot,
+        .driver = found->slice->pool->driver,
+        .pool = found->slice->pool->name,
+        .name = found->name,
+        .node = place == NULL ? TG_NO_INDEX : place->index,
+        .wide = place == NULL,
+        .exact = is_exact(found),
+        .shared = (found->slot->flags & TG_SLOT_SHARED) != 0,
+        .binding = (found->slot->flags & TG_SLOT_BINDING) != 0,
+        .unsupported = (found->slot->flags & TG_SLOT_GUARD) != 0 ? RESERVED : NULL};
     if (found->slice->pool->n_held > 0)
         row->holder = tg_held_holder(tg_held_find(model, row->driver, row->pool, row->name));
+    fleet->n_exact += row->exact ? 1 : 0;
     found->slot->row = (uint32_t)fleet->n_devices;
     write_taints(model, found->slot, row);
 }
@@ -157,6 +175,7 @@ static void write_pool(struct tg_model *model, struct tg_fleet_pool *pool)
     struct found *found;
     const void **order;
     size_t n = 0, newest = tg_fleet_pool_newest(pool);
+    unsigned flags = 0;
 
     clear_slots(pool);
     if (pool->why != NULL) {
@@ -164,8 +183,10 @@ static void write_pool(struct tg_model *model, struct tg_fleet_pool *pool)
             .driver = pool->driver, .pool = pool->name, .why = pool->why};
         return;
     }
-    for (size_t i = 0; i < newest; i++)
+    for (size_t i = 0; i < newest; i++) {
         n += pool->slices.items[i]->n_slots;
+        flags |= pool->slices.items[i]->flags;
+    }
     found = tg_xcalloc(n + 1, sizeof(*found));
     order = tg_xcalloc(2 * n + 1, sizeof(*order));
     n = 0;
@@ -176,7 +197,8 @@ static void write_pool(struct tg_model *model, struct tg_fleet_pool *pool)
             found[n] = (struct found){
                 .slot = &slice->slots[k],
                 .slice = slice,
-                .name = (const char *)tg_blobs_get(&model->strings, slice->slots[k].name)};
+                .name = (const char *)tg_blobs_get(&model->strings, slice->slots[k].name),
+                .partitions = (flags & TG_SLOT_DERIVED) != 0};
             order[n] = &found[n];
             n++;
         }
@@ -240,7 +262,7 @@ static void write_devices(struct tg_model *model)
     fleet->devices =
         tg_xcalloc(count_slots((const void *const *)pools, n) + 1, sizeof(*fleet->devices));
     fleet->bad_pools = must(tg_arena_alloc_array(model->rows, n + 1, sizeof(*fleet->bad_pools)));
-    fleet->n_devices = fleet->n_bad_pools = 0;
+    fleet->n_devices = fleet->n_exact = fleet->n_bad_pools = 0;
     for (size_t i = 0; i < n; i++)
         write_pool(model, (struct tg_fleet_pool *)(uintptr_t)pools[i]);
     free(pools);

@@ -16,84 +16,6 @@ static bool is_true(struct tg_opt_bool value)
     return value.set && value.value;
 }
 
-/* --- what this version never allocates --- */
-
-static bool reserved_domain(const struct tg_resource_slice_spec *slice,
-                            const struct tg_device *device)
-{
-    return tg_attribute_has_domain(device, slice->driver, TG_GUARD_DOMAIN);
-}
-
-static bool per_device_selection(const struct tg_resource_slice_spec *slice,
-                                 const struct tg_device *device)
-{
-    (void)device;
-    return is_true(slice->per_device_node_selection);
-}
-
-static bool network_attached(const struct tg_resource_slice_spec *slice,
-                             const struct tg_device *device)
-{
-    (void)device;
-    return slice->node_name == NULL || slice->node_name[0] == '\0';
-}
-
-static bool consumes_counters(const struct tg_resource_slice_spec *slice,
-                              const struct tg_device *device)
-{
-    (void)slice;
-    return device->consumes_counters.n > 0;
-}
-
-static bool derived(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
-{
-    const struct tg_device_attribute *a = tg_attribute_own(device, slice->driver, "derived");
-
-    return a != NULL && is_true(a->bool_);
-}
-
-static bool shareable(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
-{
-    (void)slice;
-    return is_true(device->allow_multiple_allocations);
-}
-
-static bool binding_conditions(const struct tg_resource_slice_spec *slice,
-                               const struct tg_device *device)
-{
-    (void)slice;
-    return device->binding_conditions.n > 0;
-}
-
-/* What keeps a device out of every allocation of this version. */
-static const struct {
-    bool (*applies)(const struct tg_resource_slice_spec *slice, const struct tg_device *device);
-    const char *text;
-} unsupported[] = {
-    {reserved_domain, "publishes an attribute of the reserved domain " TG_GUARD_DOMAIN},
-    {per_device_selection, "perDeviceNodeSelection"},
-    {network_attached, "not local to one node"},
-    {consumes_counters, "consumesCounters"},
-    {derived, "derived partition"},
-    {shareable, "allowMultipleAllocations"},
-    {binding_conditions, "bindingConditions"},
-};
-
-const char *tg_unsupported_text(unsigned which)
-{
-    return which == 0 ? NULL : unsupported[which - 1].text;
-}
-
-static uint16_t why_unsupported(const struct tg_resource_slice_spec *slice,
-                                const struct tg_device *device)
-{
-    for (uint16_t i = 0; i < TG_ARRAY_SIZE(unsupported); i++) {
-        if (unsupported[i].applies(slice, device))
-            return (uint16_t)(i + 1);
-    }
-    return 0;
-}
-
 /* --- pools --- */
 
 struct pool_key {
@@ -320,7 +242,14 @@ static void leave_content(struct tg_model *model, uint32_t content)
     tg_blobs_drop(&model->contents, content, drop_content, model);
 }
 
-static uint16_t flags_of(const struct tg_resource_slice_spec *spec, const struct tg_device *device)
+static bool derived(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
+{
+    const struct tg_device_attribute *a = tg_attribute_own(device, slice->driver, "derived");
+
+    return a != NULL && is_true(a->bool_);
+}
+
+static uint32_t flags_of(const struct tg_resource_slice_spec *spec, const struct tg_device *device)
 {
     const struct tg_device_attribute *health = tg_attribute_own(device, spec->driver, "healthy");
     unsigned flags = 0;
@@ -330,7 +259,9 @@ static uint16_t flags_of(const struct tg_resource_slice_spec *spec, const struct
     flags |= device->consumes_counters.n > 0 ? TG_SLOT_COUNTS : 0U;
     flags |= derived(spec, device) ? TG_SLOT_DERIVED : 0U;
     flags |= device->binding_conditions.n > 0 ? TG_SLOT_BINDING : 0U;
-    return (uint16_t)flags;
+    flags |= is_true(device->allow_multiple_allocations) ? TG_SLOT_SHARED : 0U;
+    flags |= tg_attribute_has_domain(device, spec->driver, TG_GUARD_DOMAIN) ? TG_SLOT_GUARD : 0U;
+    return flags;
 }
 
 static void fill_slots(struct tg_model *model, const struct tg_resource_slice_spec *spec,
@@ -346,7 +277,6 @@ static void fill_slots(struct tg_model *model, const struct tg_resource_slice_sp
         slot->name = model->pack.put(model->pack.data, device->name);
         slot->content = keep_content(model, spec->driver, device);
         slot->flags = flags_of(spec, device);
-        slot->unsupported = why_unsupported(spec, device);
         slice->flags |= slot->flags;
         slice->n_slots++;
     }

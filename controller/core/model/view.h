@@ -33,8 +33,13 @@ struct tg_fleet_node {
 struct tg_fleet_device {
     const struct tg_slot *slot; /* what it is, for the model */
     const char *driver, *pool, *name;
-    size_t node;             /* TG_NO_INDEX: of no node that we know */
-    const char *unsupported; /* why this version never allocates it, or NULL */
+    size_t node; /* TG_NO_INDEX: of no node that we know, or wide */
+    bool wide;   /* its slice names no node: several nodes may reach it */
+    bool exact; /* that nobody holds it says too little of whether it is there to be given: wide, or
+                   it consumes counters, or it has shares; the view of a node (node_view.h) says */
+    bool shared;             /* may be given to several at once */
+    bool binding;            /* has binding conditions, which an allocation copies */
+    const char *unsupported; /* why it is never allocated, or NULL */
     const char *contested;   /* the class by which others can have it (contest.h), or NULL */
     const char *holder;      /* who holds it, or NULL */
     const struct tg_taint *const
@@ -64,6 +69,7 @@ struct tg_fleet {
     size_t n_nodes;
     struct tg_fleet_device *devices; /* by driver, pool, name */
     size_t n_devices;
+    size_t n_exact;                      /* devices that are exact */
     struct tg_fleet_bad_pool *bad_pools; /* by driver, pool */
     size_t n_bad_pools;
     struct tg_fleet_class *classes; /* by name */
@@ -82,6 +88,8 @@ size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, co
 const struct tg_fleet_class *tg_fleet_find_class(const struct tg_fleet *fleet, const char *name);
 const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet,
                                                        const char *driver, const char *pool);
+/* Do all slices of the pool that are in force name one and the same node? */
+bool tg_fleet_pool_is_local(const struct tg_fleet *fleet, const char *driver, const char *pool);
 /* Does the selector match the device of that row? TG_FAILED_PRECONDITION: it fails on it. */
 int tg_fleet_selects(const struct tg_fleet *fleet, const struct tg_selector *selector,
                      size_t device, bool *ret, struct tg_error *err);

@@ -138,6 +138,37 @@ static void of_alternatives_only_what_was_chosen_is_written(void **state)
     end(&s);
 }
 
+static void what_a_device_is_had_by_is_written_with_it(void **state)
+{
+    struct setting s;
+    struct tg_plan_result *result;
+    const char *conditions[] = {"x/up"}, *failures[] = {"x/no"};
+    char id[TG_PLAN_SHARE_ID];
+
+    (void)state;
+    begin(&s);
+    result = &s.plan->members.items[0].claims.items[0].results.items[1];
+    result->consumed = "{\"m\":\"2Gi\"}";
+    result->binding_conditions.items = conditions;
+    result->binding_failure_conditions.items = failures;
+    result->binding_conditions.n = result->binding_failure_conditions.n = 1;
+    tg_plan_share_id(s.plan, &s.plan->members.items[0].claims.items[0], 2, id);
+    assert_non_null(strstr(
+        status_of(&s), tg_arena_printf(s.bench->arena,
+                                       "\"device\":\"x\",\"bindingConditions\":[\"x/up\"],"
+                                       "\"bindingFailureConditions\":[\"x/no\"],\"shareID\":\"%s\","
+                                       "\"consumedCapacity\":{\"m\":\"2Gi\"}}",
+                                       id)));
+    result->consumed = "{}";
+    assert_null(strstr(status_of(&s), "consumedCapacity"));
+    assert_non_null(strstr(status_of(&s), id));
+    result->consumed = NULL;
+    result->admin_access = (struct tg_opt_bool){.set = true, .value = true};
+    assert_null(strstr(status_of(&s), "shareID"));
+    assert_non_null(strstr(status_of(&s), "\"device\":\"x\",\"adminAccess\":true"));
+    end(&s);
+}
+
 static void a_shared_claim_is_reserved_for_every_member_that_uses_it(void **state)
 {
     struct setting s;
@@ -236,6 +267,7 @@ int main(void)
         cmocka_unit_test(the_whole_status),
         cmocka_unit_test(a_replay_writes_the_same_bytes_after_the_class_has_changed),
         cmocka_unit_test(of_alternatives_only_what_was_chosen_is_written),
+        cmocka_unit_test(what_a_device_is_had_by_is_written_with_it),
         cmocka_unit_test(a_shared_claim_is_reserved_for_every_member_that_uses_it),
         cmocka_unit_test(what_is_written_is_recognised),
         cmocka_unit_test(finalizer_and_epoch_are_written_first_unless_they_stand),

@@ -2,6 +2,7 @@
 /* What held places and lost allocations take from everybody else. */
 #include <stdlib.h>
 
+#include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "api/tangram/names.h"
 #include "tests/unit/controller/one.h"
@@ -142,6 +143,45 @@ static void a_place_is_reclaimed_by_a_gated_member_that_the_plan_does_not_list(v
     bench_free(bench);
 }
 
+static void what_a_plan_takes_is_busy_share_by_share(void **state)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 16);
+    const char *whole[] = {"a"}, *shared[] = {"b", "b"}, *watched[] = {"c"};
+    struct tg_plan_result results[] = {
+        {.request = "r"},
+        {.request = "s", .consumed = "{\"m\":\"2Gi\"}", .pool = "far"},
+        {.request = "t", .admin_access = {true, true}}};
+    struct tg_plan_claim claim = {.name = "c", .uid = "u"};
+    const struct tg_plan_member member = {.node = "n1"};
+    const struct tg_plan plan = {.epoch = {true, 3}, .driver = "d"};
+    struct tg_fleet_busy busy[4];
+    char id[TG_PLAN_SHARE_ID];
+    size_t n = 0;
+
+    (void)state;
+    results[0].devices.items = whole;
+    results[1].devices.items = shared;
+    results[2].devices.items = watched;
+    results[0].devices.n = results[2].devices.n = 1;
+    results[1].devices.n = 2;
+    claim.results.items = results;
+    claim.results.n = 3;
+    tg_commit_busy(&plan, &member, &claim, "holder", arena, busy, &n);
+    assert_int_equal(n, 3); /* admin access takes nothing */
+    assert_string_equal(busy[0].device, "a");
+    assert_string_equal(busy[0].pool, "n1");
+    assert_null(busy[0].share);
+    for (size_t i = 1; i < 3; i++) {
+        /* The id that the allocation is going to have. */
+        tg_plan_share_id(&plan, &claim, i, id);
+        assert_string_equal(busy[i].share, id);
+        assert_string_equal(busy[i].pool, "far");
+        assert_int_equal(busy[i].n_consumed, 1);
+        assert_string_equal(busy[i].consumed[0].key, "m");
+        assert_string_equal(busy[i].consumed[0].value, "2Gi");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +190,7 @@ int main(void)
         cmocka_unit_test(a_lost_allocation_is_taken_while_its_pod_may_run_on_it),
         cmocka_unit_test(a_lost_allocation_is_taken_until_the_place_of_its_pod_is_held),
         cmocka_unit_test(a_place_is_reclaimed_by_a_gated_member_that_the_plan_does_not_list),
+        cmocka_unit_test(what_a_plan_takes_is_busy_share_by_share),
     };
 
     return cmocka_run_group_tests_name("holds", tests, NULL, NULL);

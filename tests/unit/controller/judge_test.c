@@ -73,7 +73,12 @@ static int judge(struct world *w, const char *second, const struct tg_fleet_busy
     const struct tg_resource_claim *x = claim(w, CLAIM("x")), *y = claim(w, CLAIM("y"));
     const struct tg_placed_device devices[] = {
         {.claim = x, .request = "r", .driver = "d", .pool = "n", .device = "a"},
-        {.claim = y, .request = "r", .driver = "d", .pool = "n", .device = second},
+        {.claim = y,
+         .request = "r",
+         .driver = "d",
+         .pool = "n",
+         .device = second,
+         .consumed = second[0] == 'b' ? "{\"m\":\"4\"}" : NULL},
     };
     const struct tg_piece pieces[] = {{.claims = &x, .n_claims = 1}, {.claims = &y, .n_claims = 1}};
     const struct tg_placed_piece placed[] = {{.node = "n", .devices = &devices[0], .n_devices = 1},
@@ -130,6 +135,63 @@ static void capacity_that_others_consume_is_not_free(void **state)
     assert_string_equal(err.reason, "Capacity");
 }
 
+static void a_share_of_another_plan_takes_what_it_says(void **state)
+{
+    const struct tg_string_pair amount = {"m", "1"};
+    const struct tg_fleet_busy busy = {.driver = "d",
+                                       .pool = "n",
+                                       .device = "b",
+                                       .share = "s",
+                                       .consumed = &amount,
+                                       .n_consumed = 1};
+    struct tg_error err = TG_ERROR_INIT;
+
+    assert_int_equal(judge(*state, "b", &busy, 1, &err), -TG_FAILED_PRECONDITION);
+    assert_string_equal(err.reason, "Capacity");
+}
+
+static int judge_pair(struct world *w, const char *device, const char *consumed, bool admin,
+                      struct tg_error *err)
+{
+    const struct tg_resource_claim *claims[2];
+    struct tg_placed_device devices[2];
+    struct tg_piece pieces[2];
+    struct tg_placed_piece placed[2];
+    const struct tg_place_request request = {.name = "gang", .pieces = pieces, .n_pieces = 2};
+    const struct tg_placement placement = {.pieces = placed, .n_pieces = 2};
+
+    for (size_t i = 0; i < 2; i++) {
+        claims[i] = add(w, TG_VIEW_CLAIM, &tg_resource_claim_type,
+                        admin ? "{\"metadata\":{\"name\":\"x\",\"namespace\":\"ns\"},\"spec\":{"
+                                "\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{"
+                                "\"deviceClassName\":\"c\",\"adminAccess\":true}}]}}}"
+                              : "{\"metadata\":{\"name\":\"x\",\"namespace\":\"ns\"},\"spec\":{"
+                                "\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{"
+                                "\"deviceClassName\":\"c\",\"capacity\":{\"requests\":{\"m\":"
+                                "\"2\"}}}}]}}}");
+        devices[i] = (struct tg_placed_device){.claim = claims[i],
+                                               .request = "r",
+                                               .driver = "d",
+                                               .pool = "n",
+                                               .device = device,
+                                               .consumed = consumed,
+                                               .admin = admin};
+        pieces[i] = (struct tg_piece){.claims = &claims[i], .n_claims = 1};
+        placed[i] = (struct tg_placed_piece){.node = "n", .devices = &devices[i], .n_devices = 1};
+    }
+    return tg_judge_placement(&w->view, NULL, 0, &request, &placement, w->arena, err);
+}
+
+static void members_may_share_what_is_enough_for_both(void **state)
+{
+    struct tg_error err = TG_ERROR_INIT;
+
+    if (judge_pair(*state, "b", "{\"m\":\"2\"}", false, &err) < 0)
+        fail_msg("%s", err.message);
+    if (judge_pair(*state, "a", NULL, true, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
 static void memory_that_runs_out_is_no_verdict(void **state)
 {
     struct world *w = *state;
@@ -160,6 +222,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_allocated_device_is_not_free_but_for_admin_access,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(capacity_that_others_consume_is_not_free, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_share_of_another_plan_takes_what_it_says, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(members_may_share_what_is_enough_for_both, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_is_no_verdict, set_up, tear_down),
     };

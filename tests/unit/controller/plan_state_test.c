@@ -178,6 +178,43 @@ static void a_device_that_another_holds_breaks_the_plan(void **state)
     end(&s);
 }
 
+static void a_counter_that_is_given_away_twice_breaks_the_plan(void **state)
+{
+    const struct tg_plan_member *member;
+    struct tg_fleet_busy busy[4];
+    size_t n_busy = 0;
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    tg_cluster_change(s.bench->cluster, TG_VIEW_SLICE, NULL, "n1",
+                      "{'spec':{'pool':{'resourceSliceCount':2},'devices':["
+                      "{'name':'gpu-0','consumesCounters':[{'counterSet':'c','counters':{'m':{"
+                      "'value':'1'}}}]},{'name':'gpu-1'},{'name':'part','consumesCounters':[{"
+                      "'counterSet':'c','counters':{'m':{'value':'1'}}}]}]}}");
+    tg_cluster_create(s.bench->cluster, TG_VIEW_SLICE,
+                      "{'metadata':{'name':'c'},'spec':{'driver':'" DRIVER "','nodeName':'n1',"
+                      "'pool':{'name':'n1','generation':1,'resourceSliceCount':2},"
+                      "'sharedCounters':[{'name':'c','counters':{'m':{'value':'1'}}}]}}");
+    look_again(&s);
+    assert_int_equal(judge(&s), TG_PLAN_STANDS);
+    bench_pod(s.bench, "q", 1, 1, NULL);
+    s.bench->foreign_fault = true;
+    tg_cluster_change(s.bench->cluster, TG_VIEW_CLAIM, NS, "q-0",
+                      "{'status':{'allocation':{'devices':{'results':[{'request':'gpus','driver':"
+                      "'" DRIVER "','pool':'n1','device':'part'}]}}}}");
+    look_again(&s);
+    member = &s.plan->members.items[0];
+    for (size_t i = 0; i < member->claims.n; i++)
+        tg_commit_busy(s.plan, member, &member->claims.items[i], s.one.input.unit->key,
+                       s.bench->arena, busy, &n_busy);
+    tg_fleet_assume(s.one.fleet, busy, n_busy, NULL, 0);
+    assert_int_equal(judge(&s), TG_PLAN_BROKEN);
+    assert_non_null(strstr(s.why, "counter m of set c is given away twice"));
+    assert_null(tg_fleet_overdrawn(s.one.fleet, "n1", DRIVER, "n1", "gpu-1", s.bench->arena));
+    end(&s);
+}
+
 static void only_what_cannot_have_started_may_be_taken_back(void **state)
 {
     struct tg_pod unread = {0};
@@ -215,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_disturbed_plan_is_broken),
         cmocka_unit_test(an_allocation_of_the_plan_is_written_one_of_another_epoch_foreign),
         cmocka_unit_test(a_device_that_another_holds_breaks_the_plan),
+        cmocka_unit_test(a_counter_that_is_given_away_twice_breaks_the_plan),
         cmocka_unit_test(only_what_cannot_have_started_may_be_taken_back),
     };
 

@@ -39,7 +39,7 @@ static const struct {
      "without the guard"},
     {EXACTLY(",\"allocationMode\":\"All\""), true, 0, NULL},
     {EXACTLY(",\"allocationMode\":\"Some\""), true, -TG_UNIMPLEMENTED, "allocationMode"},
-    {EXACTLY(",\"adminAccess\":true"), true, -TG_UNIMPLEMENTED, "adminAccess"},
+    {EXACTLY(",\"adminAccess\":true"), true, 0, NULL},
     {EXACTLY(",\"capacity\":{\"requests\":{\"memory\":\"1Gi\"}}"), true, 0, NULL},
     {REQUEST("\"firstAvailable\":[{\"name\":\"s\",\"deviceClassName\":\"gpu\",\"count\":40},{"
              "\"name\":\"t\",\"deviceClassName\":\"gpu\",\"allocationMode\":\"All\"}]"),

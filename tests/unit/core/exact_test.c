@@ -181,7 +181,7 @@ static void plain_members_make_room_for_exact_ones(void **state)
     world_done(&s.w);
 }
 
-static void what_this_version_never_allocates_stays_out(void **state)
+static void what_publishes_the_guard_stays_out(void **state)
 {
     struct setting s;
 
@@ -190,8 +190,8 @@ static void what_this_version_never_allocates_stays_out(void **state)
     add_node(&s.w, "n", "", "");
     add_slice(&s.w, "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
                     "\",\"nodeName\":\"n\",\"pool\":{\"name\":\"n\",\"generation\":1,"
-                    "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"a\","
-                    "\"allowMultipleAllocations\":true},{\"name\":\"b\"}]}}");
+                    "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"a\",\"attributes\":{"
+                    "\"tangram.dev/granted\":{\"bool\":true}}},{\"name\":\"b\"}]}}");
     add_member(&s, "a",
                "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"one\","
                "\"deviceClassName\":\"gpu\"}]}]");
@@ -200,6 +200,303 @@ static void what_this_version_never_allocates_stays_out(void **state)
     add_member(&s, "b",
                "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"one\","
                "\"deviceClassName\":\"gpu\"}]}]");
+    assert_int_equal(place(&s), -TG_UNAVAILABLE);
+    world_done(&s.w);
+}
+
+/* --- partitions: a card of four memory slices, as itself, as two halves, as four quarters --- */
+
+#define PROFILE(name)                                                                              \
+    "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\",\"selectors\":[{"      \
+    "\"cel\":{\"expression\":\"device.attributes[\\\"" GPU_DRIVER "\\\"].profile == \\\"" name     \
+    "\\\"\"}}]}}]"
+
+/* What the memory slices from `from` to before `to` are as counters, or as a derived window. */
+static size_t add_partition(char *json, size_t size, const char *name, const char *profile,
+                            int card, int from, int to, bool derived)
+{
+    size_t at = (size_t)snprintf(json, size,
+                                 ",{\"name\":\"%s\",\"attributes\":{\"profile\":{\"string\":"
+                                 "\"%s\"}",
+                                 name, profile);
+
+    if (derived && strcmp(profile, "card") == 0)
+        at += (size_t)snprintf(json + at, size - at, ",\"uuid\":{\"string\":\"card-%d\"}}}", card);
+    else if (derived)
+        at += (size_t)snprintf(json + at, size - at,
+                               ",\"derived\":{\"bool\":true},\"parentUUID\":{\"string\":"
+                               "\"card-%d\"},\"memorySliceStart\":{\"int\":%d},"
+                               "\"memorySliceSize\":{\"int\":%d}}}",
+                               card, from, to - from);
+    else
+        at += (size_t)snprintf(json + at, size - at,
+                               "},\"consumesCounters\":[{\"counterSet\":\"card-%d\","
+                               "\"counters\":{",
+                               card);
+    for (int i = from; !derived && i < to; i++)
+        at += (size_t)snprintf(json + at, size - at, "%s\"m%d\":{\"value\":\"1\"}%s",
+                               i == from ? "" : ",", i, i + 1 == to ? "}}]}" : "");
+    return at;
+}
+
+/* The node with that many cards, with counters of the server or with such as we make up. */
+static void add_mig_node(struct setting *s, const char *node, int cards, bool derived)
+{
+    char json[16384], name[48];
+    size_t at = 0;
+
+    add_node(&s->w, node, "", "");
+    at += (size_t)snprintf(json, sizeof(json),
+                           "{\"metadata\":{\"name\":\"d-%s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                           "\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":1,"
+                           "\"resourceSliceCount\":%d},\"devices\":[{\"name\":\"a-nic\","
+                           "\"attributes\":{\"profile\":{\"string\":\"nic\"}}}",
+                           node, node, node, derived ? 1 : 2);
+    for (int card = 0; card < cards; card++) {
+        for (int n = 4; n >= 1; n /= 2) {
+            for (int from = 0; from < 4; from += n) {
+                snprintf(name, sizeof(name), "g%d-%d-%d", card, n, from);
+                at += add_partition(json + at, sizeof(json) - at, name,
+                                    n == 4   ? "card"
+                                    : n == 2 ? "half"
+                                             : "quarter",
+                                    card, from, from + n, derived);
+            }
+        }
+    }
+    snprintf(json + at, sizeof(json) - at, "]}}");
+    add_slice(&s->w, json);
+    if (derived)
+        return;
+    at = (size_t)snprintf(json, sizeof(json),
+                          "{\"metadata\":{\"name\":\"c-%s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                          "\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":1,"
+                          "\"resourceSliceCount\":2},\"sharedCounters\":[",
+                          node, node, node);
+    for (int card = 0; card < cards; card++)
+        at += (size_t)snprintf(json + at, sizeof(json) - at,
+                               "%s{\"name\":\"card-%d\",\"counters\":{\"m0\":{\"value\":\"1\"},"
+                               "\"m1\":{\"value\":\"1\"},\"m2\":{\"value\":\"1\"},\"m3\":{"
+                               "\"value\":\"1\"}}}",
+                               card == 0 ? "" : ",", card);
+    snprintf(json + at, sizeof(json) - at, "]}}");
+    add_slice(&s->w, json);
+}
+
+static void partitions_of_a_card_never_overlap(void **state)
+{
+    (void)state;
+    for (int derived = 0; derived < 2; derived++) {
+        struct setting s;
+
+        begin(&s);
+        add_mig_node(&s, "n", 1, derived == 1);
+        add_member(&s, "a", PROFILE("half"));
+        add_member(&s, "b", PROFILE("quarter"));
+        add_member(&s, "c", PROFILE("quarter"));
+        must_place(&s);
+        expect(&s, 0, "n", "r", "g0-2-0");
+        expect(&s, 1, "n", "r", "g0-1-2");
+        expect(&s, 2, "n", "r", "g0-1-3");
+        add_member(&s, "d", PROFILE("quarter"));
+        assert_int_equal(place(&s), -TG_UNAVAILABLE);
+        world_done(&s.w);
+    }
+}
+
+static void what_is_held_of_a_card_leaves_the_rest(void **state)
+{
+    (void)state;
+    for (int derived = 0; derived < 2; derived++) {
+        struct setting s;
+
+        begin(&s);
+        add_mig_node(&s, "n", 1, derived == 1);
+        add_holder(&s.w, "h", "n", "g0-1-1");
+        add_member(&s, "a", PROFILE("half"));
+        must_place(&s);
+        expect(&s, 0, "n", "r", "g0-2-2");
+        s.request.n_pieces = 0;
+        add_member(&s, "b", PROFILE("card"));
+        assert_int_equal(place(&s), -TG_UNAVAILABLE);
+        assert_string_equal(s.why.reason, "InsufficientDevices");
+        assert_non_null(strstr(s.why.text, "node n has 1 that nobody holds, but what they share"));
+        assert_non_null(strstr(s.why.text, "held by claim ns/h"));
+        world_done(&s.w);
+    }
+}
+
+static void a_plain_member_on_a_partitioned_node_keeps_what_the_others_need(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_mig_node(&s, "n", 1, false);
+    add_member(&s, "a", PROFILE("nic"));
+    add_member(&s, "b", PROFILE("card"));
+    must_place(&s);
+    expect(&s, 0, "n", "r", "a-nic");
+    expect(&s, 1, "n", "r", "g0-4-0");
+    world_done(&s.w);
+}
+
+static void a_gang_of_partitions_fills_nodes_as_far_as_counters_go(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_mig_node(&s, "m", 1, false);
+    add_mig_node(&s, "n", 1, false);
+    add_holder(&s.w, "h", "m", "g0-4-0");
+    add_member(&s, "a", PROFILE("half"));
+    add_member(&s, "b", PROFILE("half"));
+    must_place(&s);
+    expect(&s, 0, "n", "r", "g0-2-0");
+    expect(&s, 1, "n", "r", "g0-2-2");
+    add_member(&s, "c", PROFILE("half"));
+    assert_int_equal(place(&s), -TG_UNAVAILABLE);
+    assert_int_equal(s.why.members_short, 1);
+    world_done(&s.w);
+}
+
+/* --- shares --- */
+
+#define SHARE(amount)                                                                              \
+    "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\",\"capacity\":{"        \
+    "\"requests\":{\"memory\":\"" amount "\"}}}}]"
+
+static void add_shared_node(struct setting *s, const char *node)
+{
+    char json[1024];
+
+    add_node(&s->w, node, "", "");
+    snprintf(json, sizeof(json),
+             "{\"metadata\":{\"name\":\"s-%s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+             "\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":1,"
+             "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"d\",\"allowMultipleAllocations\":"
+             "true,\"capacity\":{\"memory\":{\"value\":\"10Gi\",\"requestPolicy\":{\"default\":"
+             "\"1Gi\",\"validRange\":{\"min\":\"1Gi\",\"step\":\"1Gi\"}}}}}]}}",
+             node, node, node);
+    add_slice(&s->w, json);
+}
+
+static void shares_of_a_device_take_no_more_than_there_is(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_shared_node(&s, "n");
+    s.w.busy[s.w.n_busy++] =
+        (struct tg_fleet_busy){.driver = GPU_DRIVER,
+                               .pool = "n",
+                               .device = "d",
+                               .holder = "claim ns/other",
+                               .share = "one",
+                               .consumed = &(struct tg_string_pair){"memory", "2Gi"},
+                               .n_consumed = 1};
+    add_member(&s, "a", SHARE("3Gi"));
+    add_member(&s, "b", SHARE("4200Mi"));
+    must_place(&s);
+    expect(&s, 0, "n", "r", "d");
+    expect(&s, 1, "n", "r", "d");
+    assert_string_equal(s.placement.pieces[0].devices[0].consumed, "{\"memory\":\"3Gi\"}");
+    assert_string_equal(s.placement.pieces[1].devices[0].consumed, "{\"memory\":\"5Gi\"}");
+    add_member(&s, "c", SHARE("1Gi"));
+    assert_int_equal(place(&s), -TG_UNAVAILABLE);
+    assert_string_equal(s.why.reason, "InsufficientDevices");
+    world_done(&s.w);
+}
+
+static void more_members_than_devices_share_them(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_shared_node(&s, "m");
+    add_shared_node(&s, "n");
+    for (int i = 0; i < 4; i++)
+        add_member(&s, tg_arena_printf(s.w.arena, "p%d", i), SHARE("5Gi"));
+    must_place(&s);
+    for (size_t i = 0; i < 4; i++)
+        expect(&s, i, i < 2 ? "m" : "n", "r", "d");
+    world_done(&s.w);
+}
+
+/* --- admin access, binding conditions, several nodes --- */
+
+#define WATCH                                                                                      \
+    "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\",\"adminAccess\":"      \
+    "true,\"count\":2}}]"
+
+static void admin_access_is_to_devices_whoever_has_them(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_node(&s.w, "n", "", "");
+    add_gpus(&s.w, "n", 2, "");
+    add_holder(&s.w, "h", "n", "gpu-0");
+    add_member(&s, "a", WATCH);
+    s.pieces[s.request.n_pieces++] =
+        new_piece(&s.w, new_pod(&s.w, "p", "1", ""), new_gpu_claim(&s.w, "p", 1));
+    must_place(&s);
+    expect(&s, 0, "n", "r", "gpu-0 gpu-1");
+    assert_true(s.placement.pieces[0].devices[0].admin);
+    assert_string_equal(s.placement.pieces[1].devices[0].device, "gpu-1");
+    assert_false(s.placement.pieces[1].devices[0].admin);
+    world_done(&s.w);
+}
+
+static void binding_conditions_come_with_the_device(void **state)
+{
+    struct setting s;
+    const struct tg_device *d;
+
+    (void)state;
+    begin(&s);
+    add_node(&s.w, "n", "", "");
+    add_slice(&s.w, "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                    "\",\"nodeName\":\"n\",\"pool\":{\"name\":\"n\",\"generation\":1,"
+                    "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"a\","
+                    "\"bindingConditions\":[\"x/up\"],\"bindingFailureConditions\":[\"x/no\"]},{"
+                    "\"name\":\"b\"}]}}");
+    s.pieces[s.request.n_pieces++] =
+        new_piece(&s.w, new_pod(&s.w, "p", "1", ""), new_gpu_claim(&s.w, "p", 2));
+    must_place(&s);
+    d = s.placement.pieces[0].devices[0].bindings;
+    assert_non_null(d);
+    assert_string_equal(d->binding_conditions.items[0], "x/up");
+    assert_string_equal(d->binding_failure_conditions.items[0], "x/no");
+    assert_null(s.placement.pieces[0].devices[1].bindings);
+    world_done(&s.w);
+}
+
+#define ONE_GPU "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}]"
+
+static void a_device_that_several_nodes_reach_is_for_one_pod_alone(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_node(&s.w, "m", "", "");
+    add_node(&s.w, "n", "\"rack\":\"r\"", "");
+    add_slice(&s.w, "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                    "\",\"perDeviceNodeSelection\":true,\"pool\":{\"name\":\"net\",\"generation\":"
+                    "1,\"resourceSliceCount\":1},\"devices\":[{\"name\":\"d\",\"nodeSelector\":{"
+                    "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"rack\","
+                    "\"operator\":\"Exists\"}]}]}},{\"name\":\"e\",\"nodeName\":\"gone\"}]}}");
+    add_member(&s, "a", ONE_GPU);
+    must_place(&s);
+    expect(&s, 0, "n", "r", "d");
+    assert_string_equal(s.placement.pieces[0].devices[0].pool, "net");
+    /* What one member takes another node's search would not see. */
+    add_member(&s, "b", ONE_GPU);
     assert_int_equal(place(&s), -TG_UNAVAILABLE);
     world_done(&s.w);
 }
@@ -229,7 +526,16 @@ int main(void)
         cmocka_unit_test(the_first_alternative_that_fits_is_taken),
         cmocka_unit_test(all_of_a_node_is_all_or_another_node),
         cmocka_unit_test(plain_members_make_room_for_exact_ones),
-        cmocka_unit_test(what_this_version_never_allocates_stays_out),
+        cmocka_unit_test(what_publishes_the_guard_stays_out),
+        cmocka_unit_test(partitions_of_a_card_never_overlap),
+        cmocka_unit_test(what_is_held_of_a_card_leaves_the_rest),
+        cmocka_unit_test(a_plain_member_on_a_partitioned_node_keeps_what_the_others_need),
+        cmocka_unit_test(a_gang_of_partitions_fills_nodes_as_far_as_counters_go),
+        cmocka_unit_test(shares_of_a_device_take_no_more_than_there_is),
+        cmocka_unit_test(more_members_than_devices_share_them),
+        cmocka_unit_test(admin_access_is_to_devices_whoever_has_them),
+        cmocka_unit_test(binding_conditions_come_with_the_device),
+        cmocka_unit_test(a_device_that_several_nodes_reach_is_for_one_pod_alone),
         cmocka_unit_test(plain_claims_do_without),
     };
 

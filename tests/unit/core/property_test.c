@@ -236,10 +236,10 @@ static void write_device(char *json, size_t size, size_t index, const struct gpu
 {
     snprintf(json, size,
              "{\"name\":\"gpu-%zu\",\"attributes\":{\"index\":{\"int\":%zu},\"memory\":{\"int\":%d}"
-             "}%s%s}",
+             "%s}%s}",
              index, index, gpu->memory,
-             gpu->tainted ? ",\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]" : "",
-             gpu->unsupported ? ",\"allowMultipleAllocations\":true" : "");
+             gpu->unsupported ? ",\"tangram.dev/x\":{\"bool\":true}" : "",
+             gpu->tainted ? ",\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]" : "");
 }
 
 /* Each device in a slice of its own: a pool of several slices, in any order. */

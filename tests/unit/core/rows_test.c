@@ -87,42 +87,72 @@ static void two_devices_of_one_name_spoil_their_pool_only(void **state)
     world_done(&w);
 }
 
-static void what_this_version_cannot_allocate_is_named(void **state)
+static void what_counts_cannot_describe_is_marked(void **state)
 {
+    enum { EXACT = 1, WIDE = 2, SHARED = 4, BINDING = 8, NEVER = 16 };
     static const struct {
-        const char *spec, *device, *why;
+        const char *spec, *device;
+        int marks;
     } cases[] = {
-        {ON_N, "{\"name\":\"d\"}", NULL},
-        {ON_N, "{\"name\":\"d\",\"attributes\":{\"tangram.dev/granted\":{\"bool\":true}}}",
-         "reserved domain"},
-        {ON_N, "{\"name\":\"d\",\"attributes\":{\"derived\":{\"bool\":true}}}", "derived"},
+        {ON_N, "{\"name\":\"d\"}", 0},
+        {ON_N, "{\"name\":\"d\",\"attributes\":{\"tangram.dev/granted\":{\"bool\":true}}}", NEVER},
+        {ON_N, "{\"name\":\"d\",\"attributes\":{\"derived\":{\"bool\":true}}}", EXACT},
+        {ON_N, "{\"name\":\"d\"},{\"name\":\"p\",\"attributes\":{\"derived\":{\"bool\":true}}}",
+         EXACT},
         {ON_N "\"sharedCounters\":[{\"name\":\"c\",\"counters\":{\"m\":{\"value\":\"1\"}}}],",
          "{\"name\":\"d\",\"consumesCounters\":[{\"counterSet\":\"c\",\"counters\":{\"m\":{"
          "\"value\":\"1\"}}}]}",
-         "consumesCounters"},
-        {ON_N, "{\"name\":\"d\",\"allowMultipleAllocations\":true}", "allowMultipleAllocations"},
-        {ON_N, "{\"name\":\"d\",\"bindingConditions\":[\"c\"]}", "bindingConditions"},
-        {"\"perDeviceNodeSelection\":true,", "{\"name\":\"d\",\"nodeName\":\"n\"}",
-         "perDeviceNodeSelection"},
-        {"\"allNodes\":true,", "{\"name\":\"d\"}", "not local"},
+         EXACT},
+        {ON_N, "{\"name\":\"d\",\"allowMultipleAllocations\":true}", EXACT | SHARED},
+        {ON_N, "{\"name\":\"d\",\"bindingConditions\":[\"c\"]}", BINDING},
+        {"\"perDeviceNodeSelection\":true,", "{\"name\":\"d\",\"nodeName\":\"n\"}", EXACT | WIDE},
+        {"\"allNodes\":true,", "{\"name\":\"d\"}", EXACT | WIDE},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct world w;
-        struct tg_fleet *fleet;
+        const struct tg_fleet_device *row;
+        int marks = 0;
 
         world_init(&w);
         add_node(&w, "n", "", "");
         slice(&w, "s", 1, 1, cases[i].spec, cases[i].device);
-        fleet = world_fleet(&w);
-        assert_int_equal(fleet->n_devices, 1);
-        if (cases[i].why == NULL)
-            assert_null(fleet->devices[0].unsupported);
-        else
-            assert_non_null(strstr(fleet->devices[0].unsupported, cases[i].why));
+        row = &world_fleet(&w)->devices[0];
+        marks |= row->exact ? EXACT : 0;
+        marks |= row->wide ? WIDE : 0;
+        marks |= row->shared ? SHARED : 0;
+        marks |= row->binding ? BINDING : 0;
+        marks |= row->unsupported != NULL ? NEVER : 0;
+        if (marks != cases[i].marks)
+            fail_msg("%s %s: %d", cases[i].spec, cases[i].device, marks);
+        assert_int_equal(row->node, row->wide ? TG_NO_INDEX : 0);
+        assert_int_equal(world_fleet(&w)->n_exact > 0, row->exact);
         world_done(&w);
     }
+}
+
+static void a_pool_is_local_if_all_its_slices_name_one_node(void **state)
+{
+    struct world w;
+    const struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    slice(&w, "a", 2, 2, ON_N, "{\"name\":\"d\"}");
+    slice(&w, "b", 2, 2, ON_N, "");
+    slice(&w, "old", 1, 1, "\"nodeName\":\"m\",", "");
+    fleet = world_fleet(&w);
+    assert_true(tg_fleet_pool_is_local(fleet, GPU_DRIVER, "p"));
+    assert_false(tg_fleet_pool_is_local(fleet, GPU_DRIVER, "q"));
+    w.n_slices--;
+    slice(&w, "c", 2, 3, "\"nodeName\":\"m\",", "");
+    assert_false(tg_fleet_pool_is_local(world_fleet(&w), GPU_DRIVER, "p"));
+    w.n_slices--;
+    slice(&w, "c", 2, 3, "\"allNodes\":true,", "");
+    assert_false(tg_fleet_pool_is_local(world_fleet(&w), GPU_DRIVER, "p"));
+    world_done(&w);
 }
 
 static void counters_that_contradict_themselves_spoil_the_pool(void **state)
@@ -202,7 +232,8 @@ int main(void)
         cmocka_unit_test(an_incomplete_pool_is_not_used_nor_is_its_older_generation),
         cmocka_unit_test(slices_that_disagree_about_their_number_are_incomplete),
         cmocka_unit_test(two_devices_of_one_name_spoil_their_pool_only),
-        cmocka_unit_test(what_this_version_cannot_allocate_is_named),
+        cmocka_unit_test(what_counts_cannot_describe_is_marked),
+        cmocka_unit_test(a_pool_is_local_if_all_its_slices_name_one_node),
         cmocka_unit_test(counters_that_contradict_themselves_spoil_the_pool),
         cmocka_unit_test(a_driver_named_like_the_reserved_domain_is_not_used),
         cmocka_unit_test(malformed_slices_are_passed_over),

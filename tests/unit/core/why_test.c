@@ -85,7 +85,7 @@ static void a_selector_that_nothing_matches_is_quoted(void **state)
     world_done(&w);
 }
 
-static void held_tainted_and_unsupported_devices_are_counted_with_the_holders(void **state)
+static void held_tainted_and_reserved_devices_are_counted_with_the_holders(void **state)
 {
     struct world w;
     struct tg_no_place no;
@@ -101,7 +101,7 @@ static void held_tainted_and_unsupported_devices_are_counted_with_the_holders(vo
     add_slice(&w, "{\"metadata\":{\"name\":\"sc\"},\"spec\":{\"driver\":\"" GPU_DRIVER
                   "\",\"nodeName\":\"c\",\"pool\":{\"name\":\"c\",\"generation\":1,"
                   "\"resourceSliceCount\":1},\"devices\":[{"
-                  "\"name\":\"x\",\"allowMultipleAllocations\":true}]}}");
+                  "\"name\":\"x\",\"attributes\":{\"tangram.dev/x\":{\"bool\":true}}}]}}");
     add_slice(&w, "{\"metadata\":{\"name\":\"sd\"},\"spec\":{\"driver\":\"" GPU_DRIVER
                   "\",\"nodeName\":\"c\",\"pool\":{\"name\":\"d\",\"generation\":1,"
                   "\"resourceSliceCount\":2},\"devices\":["
@@ -120,8 +120,8 @@ static void held_tainted_and_unsupported_devices_are_counted_with_the_holders(vo
                                  "4 are held by claim ns/c0, claim "
                                  "ns/c1, claim ns/c2 and others; left out: nodes 1 cordoned; 1 "
                                  "matching device is tainted or "
-                                 "unhealthy; 1 matching device is not supported in this version "
-                                 "(allowMultipleAllocations); 1 pool "
+                                 "unhealthy; 1 matching device is never allocated (publishes an "
+                                 "attribute of the reserved domain tangram.dev); 1 pool "
                                  "is unusable (pool d of gpu.example.com: incomplete)");
     world_done(&w);
 }
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(a_fleet_whose_nodes_are_all_out_says_by_which_rule),
         cmocka_unit_test(devices_that_others_can_have_are_told_with_the_class),
         cmocka_unit_test(a_selector_that_nothing_matches_is_quoted),
-        cmocka_unit_test(held_tainted_and_unsupported_devices_are_counted_with_the_holders),
+        cmocka_unit_test(held_tainted_and_reserved_devices_are_counted_with_the_holders),
         cmocka_unit_test(a_node_with_devices_and_no_room_is_named_with_what_it_lacks),
         cmocka_unit_test(a_gang_says_how_far_it_got),
         cmocka_unit_test(requests_that_want_the_same_device_are_called_so),

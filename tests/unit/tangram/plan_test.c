@@ -171,6 +171,60 @@ static void the_largest_plan_fits_into_one_object(void **state)
     assert_int_equal(tg_json_encode(&tg_plan_type, &plan, &buf, &err), 0);
 }
 
+static void share_ids_are_uuids_that_differ_by_claim_index_and_plan(void **state)
+{
+    (void)state;
+    struct tg_plan plan = {.epoch = {.set = true, .value = 7},
+                           .allocation_timestamp = "2026-01-01T00:00:00Z"};
+    struct tg_plan_claim claim = {.uid = "a"};
+    char first[TG_PLAN_SHARE_ID], other[TG_PLAN_SHARE_ID];
+    tg_plan_share_id(&plan, &claim, 0, first);
+    tg_plan_share_id(&plan, &claim, 0, other);
+    assert_string_equal(first, other);
+    assert_int_equal(strlen(first), 36);
+    for (size_t i = 0; i < 36; i++)
+        assert_non_null(
+            strchr(i == 8 || i == 13 || i == 18 || i == 23 ? "-" : "0123456789abcdef", first[i]));
+    assert_int_equal(first[14], '8');
+    assert_non_null(strchr("89ab", first[19]));
+    tg_plan_share_id(&plan, &claim, 1, other);
+    assert_string_not_equal(first, other);
+    claim.uid = "b";
+    tg_plan_share_id(&plan, &claim, 0, other);
+    assert_string_not_equal(first, other);
+    claim.uid = "a";
+    plan.epoch.value = 8;
+    tg_plan_share_id(&plan, &claim, 0, other);
+    assert_string_not_equal(first, other);
+    plan.epoch.value = 7;
+    plan.allocation_timestamp = "2026-01-01T00:00:01Z";
+    tg_plan_share_id(&plan, &claim, 0, other);
+    assert_string_not_equal(first, other);
+}
+
+static void what_results_copy_comes_back_as_it_was(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"epoch\":1,\"allocationTimestamp\":\"2026-01-01T00:00:00Z\",\"driver\":\"d\","
+        "\"members\":[{"
+        "\"pod\":\"p\",\"uid\":\"u\",\"node\":\"n\",\"claims\":[{\"name\":\"c\",\"uid\":\"v\","
+        "\"results\":[{"
+        "\"request\":\"r\",\"devices\":[\"x\",\"y\"],\"adminAccess\":true,\"consumedCapacity\":{"
+        "\"m\":\"1Gi\"},"
+        "\"bindingConditions\":[\"a/b\"],\"bindingFailureConditions\":[\"a/c\"]}]}]}]}";
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 20);
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(1 << 16);
+    struct tg_error err = TG_ERROR_INIT;
+    struct tg_plan *plan = decode(arena, json);
+    assert_int_equal(tg_plan_validate(plan, &err), 0);
+    assert_int_equal(tg_json_encode(&tg_plan_type, plan, &buf, &err), 0);
+    assert_string_equal(tg_buf_str(&buf), json);
+    assert_int_equal(tg_plan_claim_results(&plan->members.items[0].claims.items[0]), 2);
+    plan->members.items[0].claims.items[0].results.items[0].consumed = "3";
+    assert_int_equal(tg_plan_validate(plan, &err), -TG_DATA_LOSS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +232,8 @@ int main(void)
         cmocka_unit_test(a_shrunken_plan_is_valid),
         cmocka_unit_test(an_incomplete_plan_is_data_loss_that_names_the_field),
         cmocka_unit_test(class_configuration_is_kept_byte_for_byte),
+        cmocka_unit_test(share_ids_are_uuids_that_differ_by_claim_index_and_plan),
+        cmocka_unit_test(what_results_copy_comes_back_as_it_was),
         cmocka_unit_test(the_largest_plan_fits_into_one_object),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
