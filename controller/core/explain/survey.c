@@ -74,11 +74,18 @@ static void note_free(struct surveyor *s, const struct tg_fleet_device *device)
         s->free_on[i] += s->fits[i] ? 1 : 0;
 }
 
+/* Is there a node that fits and may have it? */
+static bool counts_here(const struct surveyor *s, const struct tg_fleet_device *device)
+{
+    if (device->wide)
+        return s->out->nodes_fit > 0;
+    return device->node != TG_NO_INDEX && s->fits[device->node];
+}
+
 static void survey_device(struct surveyor *s, size_t index)
 {
     const struct tg_fleet_device *device = &s->board->fleet->devices[index];
-    bool counts =
-        device->wide ? s->out->nodes_fit > 0 : device->node != TG_NO_INDEX && s->fits[device->node];
+    bool counts = counts_here(s, device);
     enum tg_ask_answer a = TG_ASK_NO;
 
     if (!counts && (device->unsupported == NULL || device->node != TG_NO_INDEX))
