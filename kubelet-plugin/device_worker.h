@@ -3,6 +3,10 @@
  * Everything that touches devices, on a thread of its own: a device library that hangs holds up
  * neither the kubelet's calls nor the health server. Jobs run one after the other. Results are
  * copied on that thread, so that nothing of the driver is looked at from two.
+ *
+ * Hardware is listed again every half minute, and every five seconds while its driver is away or
+ * claims wait for it. Without a driver the worker starts all the same, with no devices: pods must
+ * be able to end.
  */
 #ifndef TG_PLUGIN_DEVICE_WORKER_H
 #define TG_PLUGIN_DEVICE_WORKER_H
@@ -28,7 +32,11 @@ struct tg_device_worker_config {
     /* Once: devices are listed, the journal is recovered and CDI documents are in place; or why
      * not. */
     void (*started)(void *data, const struct tg_prepare_report *report, const struct tg_error *err);
+    /* After that: the devices are others than before. What was borrowed from the old ones must be
+     * let go of before the call returns. NULL: nobody wants to know. */
+    void (*changed)(void *data);
     void *data;
+    int64_t anxious; /* ns between listings while the driver is away; 0: 5 s */
 };
 
 /* Strings are borrowed. Begins at once; while another instance holds the state folder it tries
@@ -39,8 +47,11 @@ struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
 void tg_device_worker_measure(struct tg_device_worker *worker, struct tg_metrics *metrics);
 /* Waits for the running job; jobs that wait are dropped without `done`. NULL is allowed. */
 void tg_device_worker_free(struct tg_device_worker *worker);
-/* The devices as they were listed at the start. Only after `started` without an error. */
+/* The devices as they were listed last; until `changed`. Only after `started` without an error. */
 const struct tg_device_set *tg_device_worker_devices(const struct tg_device_worker *worker);
+/* 0 if the hardware could be listed since the start; otherwise why not. Nothing may be published
+ * before: an empty node is something else. */
+int tg_device_worker_status(const struct tg_device_worker *worker, struct tg_error *err);
 
 /* Embedded by the caller and untouched by him until `done`. `err.code` is TG_OK on success. */
 struct tg_device_job {
@@ -61,9 +72,9 @@ struct tg_device_job {
 /* Only after `started` without an error. */
 void tg_device_worker_prepare(struct tg_device_worker *worker, struct tg_device_job *job);
 void tg_device_worker_release(struct tg_device_worker *worker, struct tg_device_job *job);
-/* Lists the devices again: those that are found are healthy, those of the start that are not are
- * unhealthy; when listing fails, all are unknown. Pool and device names are borrowed from the
- * devices of the start. `updated` is left 0. */
+/* Lists the devices again: those that are found are healthy, those that were there before, or that
+ * claims hold, and are not are unhealthy; when listing fails, all are unknown. `updated` is left 0.
+ */
 void tg_device_worker_check(struct tg_device_worker *worker, struct tg_device_job *job);
 
 #endif

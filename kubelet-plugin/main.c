@@ -8,6 +8,7 @@
 #include "api/runtime/base/str.h"
 #include "kubelet-plugin/options.h"
 #include "kubelet-plugin/plugin.h"
+#include "kubelet-plugin/print_slices.h"
 
 struct program {
     struct tg_loop *loop;
@@ -73,6 +74,12 @@ int main(int argc, char **argv)
     if (rc != 0) {
         fprintf(stderr, "%s: %s\n", tg_plugin_option_set.program, err.message);
         return 2;
+    }
+    if (options.print_slices && tg_print_slices(&options, stdout, stderr, &err) == 0)
+        return EXIT_SUCCESS;
+    if (options.print_slices) {
+        fprintf(stderr, "%s: %s\n", tg_plugin_option_set.program, err.message);
+        return EXIT_FAILURE;
     }
     tg_log_configure(tg_streq(options.logging_format, "json") ? TG_LOG_JSON : TG_LOG_TEXT,
                      (int)options.v);

@@ -13,7 +13,8 @@
 #define DRIVER_NAME_MAX 63 /* DriverNameMaxLength of resource.k8s.io */
 #define NODE_NAME_MAX 253
 
-static const char *const providers[] = {"sim", NULL};
+static const char *const providers[] = {"sim", "nvml", NULL};
+static const char *const placements[] = {"counters", "derived", NULL};
 static const char *const logging_formats[] = {"text", "json", NULL};
 
 #define OPTION(member) .offset = offsetof(struct tg_plugin_options, member)
@@ -47,6 +48,49 @@ static const struct tg_option table[] = {
      .fallback = "",
      .argument = "FILE",
      .help = "The SimInventory document of provider sim."},
+    {.name = "nvml-library",
+     .env = "TANGRAM_NVML_LIBRARY",
+     .kind = TG_OPTION_STRING,
+     OPTION(nvml_library),
+     .fallback = "libnvidia-ml.so.1",
+     .argument = "FILE",
+     .help = "The driver's library, for provider nvml: a path, or a name for the loader."},
+    {.name = "driver-root",
+     .env = "TANGRAM_DRIVER_ROOT",
+     .kind = TG_OPTION_STRING,
+     OPTION(driver_root),
+     .fallback = "",
+     .argument = "FOLDER",
+     .help = "Where the NVIDIA driver is installed on the host (default: /)."},
+    {.name = "system-root",
+     .env = "TANGRAM_SYSTEM_ROOT",
+     .kind = TG_OPTION_STRING,
+     OPTION(system_root),
+     .fallback = "",
+     .argument = "FOLDER",
+     .help = "Where proc and sys of the host are (default: /)."},
+    {.name = "dynamic-mig",
+     .env = "TANGRAM_DYNAMIC_MIG",
+     .kind = TG_OPTION_STRING,
+     OPTION(dynamic_mig),
+     .fallback = "",
+     .argument = "LIST",
+     .help = "Cards with MIG mode on that are partitioned on demand: UUIDs, PCI addresses, product "
+             "names; the last may end in '*'."},
+    {.name = "placements",
+     .env = "TANGRAM_PLACEMENTS",
+     .kind = TG_OPTION_ENUM,
+     OPTION(placements),
+     .fallback = "counters",
+     .argument = "HOW",
+     .values = placements,
+     .help = "How partitions that can be made are published where the API server keeps no "
+             "counters: not at all, or derived, for a Tangram controller."},
+    {.name = "print-slices",
+     .env = "TANGRAM_PRINT_SLICES",
+     .kind = TG_OPTION_BOOL,
+     OPTION(print_slices),
+     .help = "Prints the ResourceSlices that would be published, and exits."},
     {.name = "driver-name",
      .env = "TANGRAM_DRIVER_NAME",
      .kind = TG_OPTION_STRING,
@@ -147,6 +191,18 @@ static bool is_subdomain(const char *name, size_t max)
             return false;
     }
     return true;
+}
+
+struct tg_provider_options tg_plugin_provider_options(const struct tg_plugin_options *options)
+{
+    return (struct tg_provider_options){
+        .node_name = options->node_name,
+        .inventory = options->inventory,
+        .library = options->nvml_library,
+        .system_root = options->system_root,
+        .driver_root = options->driver_root,
+        .dynamic_mig = options->dynamic_mig,
+    };
 }
 
 int tg_plugin_options_complete(struct tg_plugin_options *options, struct tg_arena *arena,

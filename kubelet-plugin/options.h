@@ -3,17 +3,25 @@
 #ifndef TG_PLUGIN_OPTIONS_H
 #define TG_PLUGIN_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
 #include "api/runtime/base/options.h"
+#include "driver/provider/provider.h"
 
 struct tg_plugin_options {
     const char *node_name;
     const char *kubeconfig; /* "": in-cluster */
     const char *provider;
     const char *inventory;
+    const char *nvml_library;
+    const char *system_root;
+    const char *driver_root;
+    const char *dynamic_mig;
+    const char *placements; /* counters, derived */
+    bool print_slices;
     const char *driver_name;
     const char *plugin_dir; /* after tg_plugin_options_complete never "" */
     const char *registry_dir;
@@ -32,5 +40,8 @@ extern const struct tg_option_set tg_plugin_option_set;
  * names, socket paths. */
 int tg_plugin_options_complete(struct tg_plugin_options *options, struct tg_arena *arena,
                                struct tg_error *err);
+
+/* What a provider needs of them; strings are borrowed. */
+struct tg_provider_options tg_plugin_provider_options(const struct tg_plugin_options *options);
 
 #endif

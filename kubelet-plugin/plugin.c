@@ -19,6 +19,7 @@
 #include "kubelet-plugin/dra_service.h"
 #include "kubelet-plugin/foreign_watch.h"
 #include "kubelet-plugin/health_stream.h"
+#include "kubelet-plugin/layout_probe.h"
 #include "kubelet-plugin/node_watch.h"
 #include "kubelet-plugin/publisher.h"
 #include "kubelet-plugin/registration.h"
@@ -58,6 +59,8 @@ struct tg_plugin {
     char *node_blocks;  /* why nothing may be published: what the Node says, NULL: nothing */
     char *other_blocks; /* what the slices of other drivers say */
     char *told;         /* what was said of it last */
+    struct tg_layout_probe *layout;
+    bool owners_known; /* whose the cards are: nothing is published before */
     struct tg_slice_api *slices;
     struct tg_publisher *publisher;
     struct tg_device_worker *devices;
@@ -95,6 +98,10 @@ static int handle_readyz(void *data, struct tg_buf *body, const char **content_t
         status = 503;
     } else if (!tg_registration_registered(plugin->registration)) {
         tg_buf_append_str(body, "kubelet: not registered yet\n");
+        status = 503;
+    }
+    if (plugin->registration != NULL && tg_device_worker_status(plugin->devices, &err) != 0) {
+        tg_buf_printf(body, "devices: %s\n", err.message);
         status = 503;
     }
     if (tg_publisher_status(plugin->publisher, &err) != 0) {
@@ -182,20 +189,75 @@ static void on_node_changed(void *data, const struct tg_object_meta *node, const
     consider_publishing(plugin);
 }
 
-/* Nothing is published before it is known whose the cards are: only now the publisher gets them. */
+/* How partitions are published, once it is known; false: not yet. */
+static bool find_layout(struct tg_plugin *plugin, const struct tg_device_set *devices,
+                        enum tg_slice_layout *ret)
+{
+    bool counters = false;
+
+    *ret = TG_SLICES_PLAIN;
+    if (!tg_slice_layout_matters(devices))
+        return true;
+    if (!tg_layout_probe_known(plugin->layout, &counters)) {
+        tg_layout_probe_ask(plugin->layout);
+        return false;
+    }
+    if (counters)
+        *ret = TG_SLICES_COUNTERS;
+    else if (tg_streq(plugin->options->placements, "derived"))
+        *ret = TG_SLICES_DERIVED;
+    return true;
+}
+
+/* Nothing is published before it is known whose the cards are, and what the server keeps of it:
+ * only now the publisher gets them. */
+static void show_devices(struct tg_plugin *plugin)
+{
+    const struct tg_device_set *devices = tg_device_worker_devices(plugin->devices);
+    enum tg_slice_layout layout;
+
+    if (plugin->owners_known && find_layout(plugin, devices, &layout))
+        tg_publisher_set_devices(plugin->publisher, devices, layout);
+    else
+        tg_publisher_set_devices(plugin->publisher, NULL, TG_SLICES_PLAIN);
+}
+
 static void on_foreign_changed(void *data, const char *blocked)
 {
     struct tg_plugin *plugin = data;
 
     replace(&plugin->other_blocks, blocked);
+    plugin->owners_known = true;
     consider_publishing(plugin);
-    tg_publisher_set_devices(plugin->publisher, tg_device_worker_devices(plugin->devices));
+    show_devices(plugin);
+}
+
+static void on_layout_known(void *data, bool counters)
+{
+    (void)counters;
+    show_devices(data);
+}
+
+static void on_devices_changed(void *data)
+{
+    struct tg_plugin *plugin = data;
+
+    if (tg_device_worker_status(plugin->devices, NULL) != 0)
+        return;
+    tg_foreign_watch_set_devices(plugin->foreign, tg_device_worker_devices(plugin->devices));
+    show_devices(plugin);
 }
 
 static void on_slices_changed(void *data)
 {
     struct tg_plugin *plugin = data;
     tg_publisher_changed(plugin->publisher);
+}
+
+static void on_slices_lost(void *data)
+{
+    struct tg_plugin *plugin = data;
+    tg_layout_probe_ask_again(plugin->layout);
 }
 
 static void on_registration_changed(void *data, bool registered, const char *why)
@@ -263,7 +325,7 @@ static void on_devices_started(void *data, const struct tg_prepare_report *repor
         plugin->stopped(plugin->data, err);
         return;
     }
-    tg_foreign_watch_set_devices(plugin->foreign, tg_device_worker_devices(plugin->devices));
+    on_devices_changed(plugin);
     /* Reading inventory, kubeconfig and certificates left holes in the heap that are never needed
      * again. */
     malloc_trim(0);
@@ -309,19 +371,22 @@ static void start_parts(struct tg_plugin *plugin)
     };
     const struct tg_device_worker_config devices = {
         .provider = options->provider,
-        .provider_options = {.node_name = options->node_name, .inventory = options->inventory},
+        .provider_options = tg_plugin_provider_options(options),
         .prepare_options = {.state_folder = options->plugin_dir,
                             .cdi_folder = options->cdi_dir,
                             .boot_id_file = options->boot_id_file,
                             .driver = options->driver_name,
                             .pool = options->node_name},
         .started = on_devices_started,
+        .changed = on_devices_changed,
         .data = plugin,
     };
 
     plugin->events = tg_events_new(plugin->client, PROGRAM, options->node_name);
     plugin->slices = tg_slice_api_new(plugin->client, options->driver_name, options->node_name,
-                                      on_slices_changed, plugin);
+                                      on_slices_changed, on_slices_lost, plugin);
+    plugin->layout = tg_layout_probe_new(plugin->client, options->driver_name, options->node_name,
+                                         on_layout_known, plugin);
     plugin->publisher = tg_publisher_new(plugin->loop, options->driver_name, options->node_name,
                                          tg_slice_api_publisher(plugin->slices));
     plugin->node = tg_node_watch_new(plugin->client, &node);
@@ -403,6 +468,7 @@ void tg_plugin_free(struct tg_plugin *plugin)
     tg_node_watch_free(plugin->node);
     tg_foreign_watch_free(plugin->foreign);
     tg_slice_api_free(plugin->slices);
+    tg_layout_probe_free(plugin->layout);
     tg_publisher_free(plugin->publisher);
     if (plugin->events != NULL)
         tg_events_free(plugin->events);

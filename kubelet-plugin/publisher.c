@@ -38,6 +38,7 @@ struct tg_publisher {
     struct tg_arena *arena; /* of the plan that is carried out */
     struct tg_inventory_plan plan;
     bool running;
+    bool stale;  /* the plan that is carried out is for devices of the past */
     size_t done; /* operations of the plan */
     int64_t generation;
     unsigned failures; /* since the last plan that was carried out */
@@ -86,11 +87,17 @@ static void on_executed(void *data, const struct tg_error *err)
     if (err != NULL) {
         struct tg_error wrapped = *err;
         tg_error_wrap(&wrapped, "slice %s", operation->slice->metadata->name);
-        publisher->running = false;
+        publisher->running = publisher->stale = false;
         failed(publisher, &wrapped);
         return;
     }
     publisher->done++;
+    if (publisher->stale) {
+        publisher->running = publisher->stale = false;
+        publisher->generation = publisher->plan.generation;
+        look_soon(publisher);
+        return;
+    }
     run_next(publisher);
 }
 
@@ -255,9 +262,13 @@ void tg_publisher_free(struct tg_publisher *publisher)
     free(publisher);
 }
 
-void tg_publisher_set_devices(struct tg_publisher *publisher, const struct tg_device_set *devices)
+void tg_publisher_set_devices(struct tg_publisher *publisher, const struct tg_device_set *devices,
+                              enum tg_slice_layout layout)
 {
+    /* What is left of a plan belongs to the old ones. */
+    publisher->stale = publisher->running;
     publisher->devices = devices;
+    publisher->owner.layout = layout;
     look_soon(publisher);
 }
 

@@ -40,8 +40,10 @@ void tg_publisher_measure(struct tg_publisher *publisher, struct tg_metrics *met
  */
 void tg_publisher_free(struct tg_publisher *publisher);
 
-/* The devices to publish; borrowed. */
-void tg_publisher_set_devices(struct tg_publisher *publisher, const struct tg_device_set *devices);
+/* The devices to publish, and how; borrowed until the next call. Before it returns, what was
+ * borrowed before is let go of. */
+void tg_publisher_set_devices(struct tg_publisher *publisher, const struct tg_device_set *devices,
+                              enum tg_slice_layout layout);
 /* The Node object: its uid (NULL: there is none; nothing is written), and why nothing may be
  * published at all (NULL: nothing speaks against it). Then own slices are removed. */
 void tg_publisher_set_node(struct tg_publisher *publisher, const char *uid, const char *blocked);

@@ -17,6 +17,7 @@ struct tg_slice_api {
     struct tg_informer *informer;
     struct tg_publisher_api publisher;
     void (*changed)(void *data);
+    void (*lost)(void *data);
     void *data;
     struct tg_kube_request *request; /* NULL: none runs */
     bool deleting;
@@ -48,10 +49,12 @@ static void on_synced(void *data, struct tg_informer *informer)
 static void on_error(void *data, struct tg_informer *informer, const struct tg_object_meta *about,
                      const struct tg_error *err)
 {
-    (void)data;
+    const struct tg_slice_api *api = data;
+
     (void)informer;
     (void)about; /* the error names it */
     TG_ERR(err, "Cannot watch slices, trying on");
+    api->lost(api->data);
 }
 
 struct collect {
@@ -142,12 +145,13 @@ static void execute(void *data, const struct tg_inventory_operation *operation,
 
 struct tg_slice_api *tg_slice_api_new(struct tg_kube_client *client, const char *driver,
                                       const char *node_name, void (*changed)(void *data),
-                                      void *data)
+                                      void (*lost)(void *data), void *data)
 {
     struct tg_slice_api *api = tg_xcalloc(1, sizeof(*api));
 
     api->client = client;
     api->changed = changed;
+    api->lost = lost;
     api->data = data;
     api->publisher = (struct tg_publisher_api){.observe = observe, .execute = execute, .data = api};
     api->refuse = (struct tg_deferred){.callback = on_refuse, .data = api};

@@ -9,10 +9,11 @@
 
 struct tg_slice_api;
 
-/* Begins to watch. changed: what `observe` tells is different now. */
+/* Begins to watch. changed: what `observe` tells is different now; lost: the watch broke (it comes
+ * back), so the server may be another one. */
 struct tg_slice_api *tg_slice_api_new(struct tg_kube_client *client, const char *driver,
                                       const char *node_name, void (*changed)(void *data),
-                                      void *data);
+                                      void (*lost)(void *data), void *data);
 /* A running operation is cancelled. NULL is allowed. */
 void tg_slice_api_free(struct tg_slice_api *api);
 const struct tg_publisher_api *tg_slice_api_publisher(struct tg_slice_api *api);

@@ -66,6 +66,37 @@ static bool capacities_equal(const struct tg_device *a, const struct tg_device *
     return true;
 }
 
+static bool quantity_equal(const char *a, const char *b)
+{
+    return capacity_equal(&(struct tg_device_capacity){.value = a},
+                          &(struct tg_device_capacity){.value = b});
+}
+
+static bool counters_equal(const struct tg_counter_set *a, const struct tg_counter_set *b)
+{
+    if (!tg_streq(a->name, b->name) || a->counters.n != b->counters.n)
+        return false;
+    for (size_t i = 0; i < a->counters.n; i++) {
+        size_t j = 0;
+        while (j < b->counters.n && !tg_streq(b->counters.items[j].key, a->counters.items[i].key))
+            j++;
+        if (j == b->counters.n ||
+            !quantity_equal(a->counters.items[i].value.value, b->counters.items[j].value.value))
+            return false;
+    }
+    return true;
+}
+
+/* The server keeps the order of these lists. */
+static bool counter_sets_equal(const struct tg_counter_set *a, size_t n,
+                               const struct tg_counter_set *b, size_t m)
+{
+    bool equal = n == m;
+    for (size_t i = 0; equal && i < n; i++)
+        equal = counters_equal(&a[i], &b[i]);
+    return equal;
+}
+
 static bool is_true(struct tg_opt_bool value)
 {
     return value.set && value.value;
@@ -74,17 +105,41 @@ static bool is_true(struct tg_opt_bool value)
 /* Fields that we never write: whoever has set one has changed our slice. */
 static bool has_foreign_fields(const struct tg_device *device)
 {
-    return device->consumes_counters.n > 0 || device->taints.n > 0 ||
-           device->binding_conditions.n > 0 || device->binding_failure_conditions.n > 0 ||
-           device->node_name != NULL || device->node_selector != NULL ||
-           is_true(device->all_nodes) || is_true(device->binds_to_node) ||
-           is_true(device->allow_multiple_allocations);
+    return device->taints.n > 0 || device->binding_conditions.n > 0 ||
+           device->binding_failure_conditions.n > 0 || device->node_name != NULL ||
+           device->node_selector != NULL || is_true(device->all_nodes) ||
+           is_true(device->binds_to_node) || is_true(device->allow_multiple_allocations);
 }
 
 static bool device_equal(const struct tg_device *desired, const struct tg_device *observed)
 {
     return tg_streq(desired->name, observed->name) && attributes_equal(desired, observed) &&
-           capacities_equal(desired, observed) && !has_foreign_fields(observed);
+           capacities_equal(desired, observed) &&
+           counter_sets_equal(desired->consumes_counters.items, desired->consumes_counters.n,
+                              observed->consumes_counters.items, observed->consumes_counters.n) &&
+           !has_foreign_fields(observed);
+}
+
+static bool provided_equal(const struct tg_provider_device *a, const struct tg_provider_device *b)
+{
+    if ((a->partition == NULL) != (b->partition == NULL) || a->minor != b->minor ||
+        !tg_streq(a->uuid, b->uuid))
+        return false;
+    /* Where a partition is follows from its name. */
+    return (a->partition == NULL || a->partition->dynamic == b->partition->dynamic) &&
+           device_equal(&a->device, &b->device);
+}
+
+bool tg_inventory_set_equal(const struct tg_device_set *a, const struct tg_device_set *b)
+{
+    bool equal = a->devices.n == b->devices.n && a->problems.n == b->problems.n &&
+                 counter_sets_equal(a->counter_sets.items, a->counter_sets.n, b->counter_sets.items,
+                                    b->counter_sets.n);
+    for (size_t i = 0; equal && i < a->devices.n; i++)
+        equal = provided_equal(&a->devices.items[i], &b->devices.items[i]);
+    for (size_t i = 0; equal && i < a->problems.n; i++)
+        equal = tg_streq(a->problems.items[i], b->problems.items[i]);
+    return equal;
 }
 
 static bool owner_equal(const struct tg_object_meta *desired, const struct tg_object_meta *observed)
@@ -109,8 +164,9 @@ static bool content_equal(const struct tg_resource_slice *desired,
     if (b->pool->resource_slice_count.value != a->pool->resource_slice_count.value ||
         a->devices.n != b->devices.n)
         return false;
-    if (b->shared_counters.n > 0 || b->node_selector != NULL || is_true(b->all_nodes) ||
-        is_true(b->per_device_node_selection))
+    if (!counter_sets_equal(a->shared_counters.items, a->shared_counters.n,
+                            b->shared_counters.items, b->shared_counters.n) ||
+        b->node_selector != NULL || is_true(b->all_nodes) || is_true(b->per_device_node_selection))
         return false;
     for (size_t i = 0; i < a->devices.n; i++) {
         if (!device_equal(&a->devices.items[i], &b->devices.items[i]))

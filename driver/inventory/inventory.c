@@ -71,44 +71,88 @@ static struct tg_resource_slice_spec *make_spec(const struct tg_inventory_owner 
     return spec;
 }
 
-/* Devices `first` to `first + n - 1` of the set. */
-static int add_devices(struct tg_resource_slice_spec *spec, const struct tg_device_set *set,
-                       size_t first, size_t n, struct tg_arena *arena, struct tg_error *err)
+/* What the pool holds, before it is cut into slices. */
+struct content {
+    const struct tg_counter_set *sets;
+    size_t n_sets, set_slices;
+    struct tg_published devices;
+    size_t a_slice; /* devices */
+    size_t slices;
+};
+
+static size_t slices_of(size_t n, size_t most)
 {
-    spec->devices.items = tg_arena_alloc_array(arena, n, sizeof(*spec->devices.items));
-    if (spec->devices.items == NULL)
-        return exhausted(err);
-    for (size_t i = 0; i < n; i++)
-        spec->devices.items[i] = set->devices.items[first + i].device;
-    spec->devices.n = n;
+    return (n + most - 1) / most;
+}
+
+static int find_content(enum tg_slice_layout layout, const struct tg_device_set *set,
+                        struct tg_arena *arena, struct content *ret, struct tg_error *err)
+{
+    *ret = (struct content){0};
+    int rc = tg_slice_layout_apply(layout, set, arena, &ret->devices, err);
+    if (rc < 0)
+        return rc;
+    if (ret->devices.counters) {
+        ret->sets = set->counter_sets.items;
+        ret->n_sets = set->counter_sets.n;
+    }
+    ret->a_slice = ret->devices.counters ? TG_SLICE_DEVICES_MAX_ADVANCED : TG_SLICE_DEVICES_MAX;
+    ret->set_slices = slices_of(ret->n_sets, TG_SLICE_COUNTER_SETS_MAX);
+    ret->slices = ret->set_slices + slices_of(ret->devices.n, ret->a_slice);
+    if (ret->slices == 0)
+        ret->slices = 1;
+    return 0;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static int fill(struct tg_resource_slice_spec *spec, const struct content *content, size_t index,
+                struct tg_arena *arena, struct tg_error *err)
+{
+    if (index < content->set_slices) {
+        size_t first = index * TG_SLICE_COUNTER_SETS_MAX;
+        size_t n = smaller(content->n_sets - first, TG_SLICE_COUNTER_SETS_MAX);
+        spec->shared_counters.items =
+            tg_arena_alloc_array(arena, n, sizeof(*spec->shared_counters.items));
+        if (spec->shared_counters.items == NULL)
+            return exhausted(err);
+        memcpy(spec->shared_counters.items, content->sets + first, n * sizeof(*content->sets));
+        spec->shared_counters.n = n;
+        return 0;
+    }
+    size_t first = (index - content->set_slices) * content->a_slice;
+    spec->devices.items = content->devices.items + first;
+    spec->devices.n = smaller(content->devices.n - first, content->a_slice);
     return 0;
 }
 
 int tg_inventory_build(const struct tg_inventory_owner *owner, const struct tg_device_set *set,
                        struct tg_arena *arena, struct tg_slice_list *ret, struct tg_error *err)
 {
-    size_t total = set->devices.n;
-    size_t count = total == 0 ? 1 : (total + TG_SLICE_DEVICES_MAX - 1) / TG_SLICE_DEVICES_MAX;
+    struct content content;
     int rc = tg_name_check(TG_NAME_DRIVER, tg_or(owner->driver, ""), err);
     if (rc == 0)
         rc = tg_name_check(TG_NAME_SUBDOMAIN, tg_or(owner->node_name, ""), err);
     if (rc == 0)
         rc = tg_device_set_validate(set, err);
+    if (rc == 0)
+        rc = find_content(owner->layout, set, arena, &content, err);
     if (rc < 0)
         return rc;
-    struct tg_resource_slice *items = tg_arena_alloc_array(arena, count, sizeof(*items));
+    struct tg_resource_slice *items = tg_arena_alloc_array(arena, content.slices, sizeof(*items));
     if (items == NULL)
         return exhausted(err);
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        size_t first = i * TG_SLICE_DEVICES_MAX;
-        size_t n = total - first < TG_SLICE_DEVICES_MAX ? total - first : TG_SLICE_DEVICES_MAX;
+    for (size_t i = 0; i < content.slices && rc == 0; i++) {
         items[i].metadata = make_metadata(owner, i, arena);
-        items[i].spec = make_spec(owner, count, arena);
+        items[i].spec = make_spec(owner, content.slices, arena);
         rc = items[i].metadata == NULL || items[i].spec == NULL
                  ? exhausted(err)
-                 : add_devices(items[i].spec, set, first, n, arena, err);
+                 : fill(items[i].spec, &content, i, arena, err);
     }
     if (rc == 0)
-        *ret = (struct tg_slice_list){.items = items, .n = count};
+        *ret = (struct tg_slice_list){.items = items, .n = content.slices};
     return rc;
 }

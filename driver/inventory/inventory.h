@@ -7,24 +7,32 @@
  * hex digits>` (the node cut where the name would pass 253 bytes; the digits are a hash of driver
  * and node), so that their lexical order is the order of the devices and two writers can never
  * create the same slice twice. A pool without devices is one empty slice: consumers then know that
- * the driver lives.
+ * the driver lives. Counter sets, where they are published, are in slices of their own before those
+ * of the devices, at most 8 a slice; of devices 128 fit into one, 64 where some consume counters.
  */
 #ifndef TG_DRIVER_INVENTORY_INVENTORY_H
 #define TG_DRIVER_INVENTORY_INVENTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
+#include "driver/inventory/layout.h"
 #include "driver/provider/provider.h"
 
 struct tg_inventory_owner {
     const char *driver;    /* DNS subdomain, <= 63 bytes */
     const char *node_name; /* pool name, spec.nodeName */
     const char *node_uid;  /* for the owner reference to the Node; NULL or "" leaves it out */
+    enum tg_slice_layout layout;
 };
+
+/* True if nobody could tell the two sets apart: the same devices in the same order, counters,
+ * problems. */
+bool tg_inventory_set_equal(const struct tg_device_set *a, const struct tg_device_set *b);
 
 struct tg_slice_list {
     struct tg_resource_slice *items;

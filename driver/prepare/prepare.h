@@ -88,6 +88,8 @@ void tg_prepare_set_devices(struct tg_prepare *prepare, const struct tg_device_s
  * documents right, and finishes what is going. `report` is zeroed. */
 int tg_prepare_settle(struct tg_prepare *prepare, struct tg_prepare_report *report,
                       struct tg_error *err);
+/* True if that could have something to do: claims that are going, or that miss hardware. */
+bool tg_prepare_unsettled(const struct tg_prepare *prepare);
 /* True if a claim holds the partition that stands at that place, and made it or will. */
 bool tg_prepare_owns(const struct tg_prepare *prepare, const struct tg_partition *place);
 

@@ -223,7 +223,16 @@ static int settle(struct tg_prepare *prepare, struct tg_prepare_report *report,
             return rc;
         i += prepare->entries.n == before;
     }
+    prepare->missing = report->missing;
     return 0;
+}
+
+bool tg_prepare_unsettled(const struct tg_prepare *prepare)
+{
+    bool going = false;
+    for (size_t i = 0; i < prepare->entries.n; i++)
+        going = going || prepare->entries.items[i]->phase != TG_CLAIM_DONE;
+    return going || prepare->missing > 0;
 }
 
 int tg_prepare_settle(struct tg_prepare *prepare, struct tg_prepare_report *report,

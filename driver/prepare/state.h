@@ -31,6 +31,7 @@ struct tg_prepare {
     int lock_fd;
     const struct tg_device_set *devices;
     struct tg_provider *provider; /* NULL: none */
+    size_t missing;               /* claims that missed hardware when they were settled last */
     struct tg_journal *journal;
     struct tg_cdi cdi;
     struct tg_prepare_crash *crash;

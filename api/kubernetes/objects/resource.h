@@ -13,6 +13,7 @@
 #define TG_RESERVED_FOR_MAX 256 /* ResourceClaimReservedForMaxSize */
 #define TG_SLICE_DEVICES_MAX 128
 #define TG_SLICE_DEVICES_MAX_ADVANCED 64 /* with taints or counters (1.35+) */
+#define TG_SLICE_COUNTER_SETS_MAX 8      /* ResourceSliceMaxCounterSets (1.35+) */
 #define TG_CLAIM_FINALIZER "resource.kubernetes.io/delete-protection"
 
 struct tg_device_attribute { /* exactly one is set */

@@ -7,8 +7,10 @@
 #include <cmocka.h>
 
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/clock.h"
 #include "api/runtime/base/mem.h"
 #include "kubelet-plugin/device_worker.h"
+#include "tests/support/fake_nvml.h"
 #include "tests/support/metric_page.h"
 #include "tests/unit/plugin/fake_provider.h"
 #include "tests/unit/plugin/folder.h"
@@ -18,7 +20,7 @@ struct bench {
     struct tg_loop *loop;
     struct tg_device_worker *worker;
     struct tg_device_job job;
-    int started;
+    int started, changed;
     int done;
     struct tg_error error;
 };
@@ -120,6 +122,57 @@ static void devices_that_are_found_are_healthy(void **state)
         assert_string_equal(bench->job.health[i].pool, TEST_NODE);
         assert_null(bench->job.health[i].message);
     }
+}
+
+static void changed(void *data)
+{
+    struct bench *bench = data;
+    bench->changed++;
+}
+
+/* k8s-driver-manager 217: pods must be able to end while the driver is away; NV 1008: it is no
+ * empty node. */
+static void without_a_driver_it_starts_and_finds_the_cards_when_it_comes(void **state)
+{
+    struct bench *bench = *state;
+    struct fake_nvml cards;
+    struct tg_error err = TG_ERROR_INIT;
+    fake_nvml_init(&cards, TEST_BIN_DIR, bench->folder.root, "card h100-80gb mig=on\n");
+    const struct tg_device_worker_config config = {
+        .provider = "nvml",
+        .provider_options = {.node_name = TEST_NODE,
+                             .library = cards.library,
+                             .system_root = cards.root,
+                             .dynamic_mig = "*"},
+        .prepare_options = test_prepare_options(&bench->folder),
+        .started = started,
+        .changed = changed,
+        .data = bench,
+        .anxious = TG_MILLISECOND,
+    };
+    struct tg_provider *first = NULL;
+    struct tg_device_set set = {0};
+    assert_int_equal(tg_provider_new("nvml", &config.provider_options, &first, NULL), 0);
+    assert_int_equal(tg_provider_list(first, &set, NULL), 0); /* the bus is there from now on */
+    tg_device_set_done(&set);
+    tg_provider_free(first);
+    fake_nvml_play(&cards, "driver none\ncard h100-80gb mig=on\n");
+    bench->worker = tg_device_worker_new(bench->loop, &config);
+    wait_for(bench, &bench->started);
+    assert_int_equal(bench->error.code, TG_OK);
+    assert_int_equal(tg_device_worker_status(bench->worker, &err), -TG_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "kernel driver is not loaded"));
+    bench->job.uid = "uid-a";
+    tg_device_worker_release(bench->worker, &bench->job);
+    wait_for(bench, &bench->done);
+    assert_int_equal(bench->job.err.code, TG_OK);
+    assert_int_equal(bench->changed, 0);
+    fake_nvml_play(&cards, "card h100-80gb mig=on\n");
+    wait_for(bench, &bench->changed);
+    assert_int_equal(tg_device_worker_status(bench->worker, NULL), 0);
+    assert_int_equal(tg_device_worker_devices(bench->worker)->devices.n, 18);
+    tg_device_worker_free(TG_TAKE(bench->worker));
+    fake_nvml_done(&cards);
 }
 
 static void start_fake(struct bench *bench, size_t devices)
@@ -318,6 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_wrong_inventory_is_told_with_file_and_line),
         TEST(a_second_instance_waits_until_the_first_is_gone),
+        TEST(without_a_driver_it_starts_and_finds_the_cards_when_it_comes),
         TEST(devices_that_are_found_are_healthy),
         TEST(a_device_that_is_not_found_any_more_is_unhealthy),
         TEST(when_listing_fails_the_health_of_all_is_unknown),

@@ -177,7 +177,7 @@ static void start(struct bench *bench)
     bench->known = true;
     tg_publisher_set_served(bench->publisher);
     tg_publisher_set_node(bench->publisher, "node-uid", NULL);
-    tg_publisher_set_devices(bench->publisher, &bench->devices);
+    tg_publisher_set_devices(bench->publisher, &bench->devices, TG_SLICES_PLAIN);
     settle(bench);
 }
 
@@ -186,7 +186,7 @@ static void nothing_is_written_before_devices_node_and_slices_are_known(void **s
     struct bench *bench = *state;
     struct tg_error err = TG_ERROR_INIT;
     tg_publisher_set_served(bench->publisher);
-    tg_publisher_set_devices(bench->publisher, &bench->devices);
+    tg_publisher_set_devices(bench->publisher, &bench->devices, TG_SLICES_PLAIN);
     settle(bench);
     assert_int_equal(tg_publisher_status(bench->publisher, &err), -TG_UNAVAILABLE);
     tg_publisher_set_node(bench->publisher, "node-uid", NULL);
@@ -199,13 +199,36 @@ static void nothing_is_written_before_devices_node_and_slices_are_known(void **s
     assert_int_equal(tg_publisher_status(bench->publisher, NULL), 0);
 }
 
+/* A card came or went while its slices are being written: what is left of the plan points into
+ * memory that is gone. */
+static void devices_that_change_while_they_are_written_are_let_go_of(void **state)
+{
+    struct bench *bench = *state;
+    struct tg_device_set other = {0};
+    bench->known = true;
+    tg_publisher_set_served(bench->publisher);
+    tg_publisher_set_node(bench->publisher, "node-uid", NULL);
+    tg_publisher_set_devices(bench->publisher, &bench->devices, TG_SLICES_PLAIN);
+    while (bench->writes == 0)
+        tg_loop_run_once(bench->loop, false);
+    assert_int_equal(tg_provider_list(bench->provider, &other, NULL), 0);
+    other.devices.n = 1;
+    tg_publisher_set_devices(bench->publisher, &other, TG_SLICES_PLAIN);
+    tg_device_set_done(&bench->devices);
+    settle(bench);
+    assert_int_equal(tg_publisher_status(bench->publisher, NULL), 0);
+    assert_int_equal(bench->writes, 2);
+    tg_publisher_free(TG_TAKE(bench->publisher));
+    tg_device_set_done(&other);
+}
+
 static void nothing_is_published_before_the_kubelet_can_prepare_it(void **state)
 {
     struct bench *bench = *state;
     struct tg_error err = TG_ERROR_INIT;
     bench->known = true;
     tg_publisher_set_node(bench->publisher, "node-uid", NULL);
-    tg_publisher_set_devices(bench->publisher, &bench->devices);
+    tg_publisher_set_devices(bench->publisher, &bench->devices, TG_SLICES_PLAIN);
     settle(bench);
     assert_int_equal(bench->writes, 0);
     assert_int_equal(tg_publisher_status(bench->publisher, &err), -TG_UNAVAILABLE);
@@ -224,7 +247,7 @@ static void what_an_earlier_process_published_is_withdrawn_without_the_kubelet(v
     tg_publisher_free(bench->publisher);
     bench->publisher = tg_publisher_new(bench->loop, TEST_DRIVER, TEST_NODE, &bench->api);
     tg_publisher_set_node(bench->publisher, "node-uid", "the node offers 8 nvidia.com/gpu");
-    tg_publisher_set_devices(bench->publisher, &bench->devices);
+    tg_publisher_set_devices(bench->publisher, &bench->devices, TG_SLICES_PLAIN);
     settle(bench);
     assert_null(find(bench, NULL));
     tg_publisher_set_node(bench->publisher, "node-uid", NULL);
@@ -252,7 +275,7 @@ static void nothing_is_written_again_while_nothing_changes(void **state)
     int writes = bench->writes;
     tg_publisher_changed(bench->publisher);
     tg_publisher_set_node(bench->publisher, "node-uid", NULL);
-    tg_publisher_set_devices(bench->publisher, &bench->devices);
+    tg_publisher_set_devices(bench->publisher, &bench->devices, TG_SLICES_PLAIN);
     settle(bench);
     assert_int_equal(bench->writes, writes);
     assert_int_equal(tg_publisher_status(bench->publisher, NULL), 0);
@@ -372,6 +395,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_written_before_devices_node_and_slices_are_known),
+        TEST(devices_that_change_while_they_are_written_are_let_go_of),
+        TEST(devices_that_change_while_they_are_written_are_let_go_of),
         TEST(nothing_is_published_before_the_kubelet_can_prepare_it),
         TEST(what_an_earlier_process_published_is_withdrawn_without_the_kubelet),
         TEST(a_slice_belongs_to_the_node_and_holds_its_devices),

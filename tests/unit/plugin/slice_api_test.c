@@ -18,10 +18,16 @@ struct bench {
     struct tg_loop *loop;
     struct api_server api;
     struct tg_slice_api *slices;
-    int changed;
+    int changed, lost;
     int done;
     struct tg_error error;
 };
+
+static void lost(void *data)
+{
+    struct bench *bench = data;
+    bench->lost++;
+}
 
 static void changed(void *data)
 {
@@ -53,7 +59,7 @@ static int setup(void **state)
     bench->loop = tg_loop_new(false);
     api_server_init(&bench->api, bench->loop);
     bench->api.slices = OLD;
-    bench->slices = tg_slice_api_new(bench->api.client, "d", "node-a", changed, bench);
+    bench->slices = tg_slice_api_new(bench->api.client, "d", "node-a", changed, lost, bench);
     *state = bench;
     return 0;
 }
