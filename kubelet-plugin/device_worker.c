@@ -138,6 +138,17 @@ static int list_first(struct tg_device_worker *worker, struct tg_error *err)
     return rc;
 }
 
+/* What was found before the recovery may be gone since, and must not pass for somebody else's. */
+static void list_recovered(struct tg_device_worker *worker)
+{
+    struct tg_device_set *set = NULL;
+    if (worker->current->counter_sets.n == 0 || list(worker, &set, &worker->list_error) != 0)
+        return;
+    tg_prepare_set_devices(worker->prepare, set);
+    set_free(worker->current);
+    worker->current = set;
+}
+
 static int start_devices(struct tg_device_worker *worker, struct tg_error *err)
 {
     const struct tg_device_worker_config *config = &worker->config;
@@ -155,9 +166,8 @@ static int start_devices(struct tg_device_worker *worker, struct tg_error *err)
     if ((rc = tg_prepare_open(&options, worker->current, &worker->prepare, &worker->report, err)) !=
         0)
         return rc;
-    return worker->current->standing.n == 0
-               ? 0
-               : tg_foreign_instances(worker->current, owns, worker->prepare, err);
+    list_recovered(worker);
+    return tg_foreign_instances(worker->current, owns, worker->prepare, err);
 }
 
 static void run_start(void *data)

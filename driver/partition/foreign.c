@@ -44,6 +44,8 @@ int tg_foreign_instances(struct tg_device_set *set,
                          bool (*ours)(void *data, const struct tg_partition *place), void *data,
                          struct tg_error *err)
 {
+    if (set->standing.n == 0)
+        return 0;
     const char **problems =
         tg_arena_alloc_array(set->arena, set->problems.n + set->standing.n, sizeof(*problems));
     if (problems != NULL && set->problems.n > 0)
