@@ -348,6 +348,19 @@ int tg_nvml_card_read(const struct tg_nvml *nvml, unsigned index, const char *ro
     return read_mig(nvml, ret, err);
 }
 
+bool tg_nvml_card_stands(const struct tg_nvml *nvml, const struct tg_nvml_card *card)
+{
+    char uuid[NVML_UUID_BYTES] = "";
+    unsigned current = 0, pending = 0;
+    if (nvml->nvmlDeviceGetUUID(card->handle, uuid, sizeof(uuid)) != NVML_OK ||
+        memcmp(uuid, card->uuid, UUID_LENGTH + 1) != 0)
+        return false;
+    if (nvml->nvmlDeviceGetMigMode == NULL ||
+        nvml->nvmlDeviceGetMigMode(card->handle, &current, &pending) != NVML_OK)
+        current = 0;
+    return (current == 1) == card->mig;
+}
+
 const struct tg_nvml_profile *tg_nvml_card_profile(const struct tg_nvml_card *card, unsigned id)
 {
     for (size_t i = 0; i < card->n_profiles; i++) {

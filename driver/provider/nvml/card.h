@@ -48,6 +48,9 @@ struct tg_nvml_card {
 /* Reads card `index`. `root` is where proc and sys are ("" is /). */
 int tg_nvml_card_read(const struct tg_nvml *nvml, unsigned index, const char *root,
                       struct tg_nvml_card *ret, struct tg_error *err);
+/* True if the card that was read before is still behind its handle, in the same MIG mode. Asks for
+ * little, where reading it again asks for each profile. */
+bool tg_nvml_card_stands(const struct tg_nvml *nvml, const struct tg_nvml_card *card);
 /* The profile of that id, or NULL. */
 const struct tg_nvml_profile *tg_nvml_card_profile(const struct tg_nvml_card *card, unsigned id);
 

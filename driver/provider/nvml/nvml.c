@@ -10,6 +10,7 @@
 #include "api/runtime/base/file.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
+#include "api/runtime/base/vec.h"
 #include "driver/provider/nvml/devices.h"
 #include "driver/provider/nvml/nodes.h"
 
@@ -20,12 +21,21 @@ struct nvml {
     struct tg_provider provider;
     char *library, *system_root, *driver_root, *dynamic_mig;
     struct tg_nvml session;
+    TG_VEC(struct tg_nvml_card) cards; /* of the last listing in this session */
 };
+
+/* Handles end with it. */
+static void end_session(struct nvml *nvml)
+{
+    TG_VEC_CLEAR(&nvml->cards);
+    tg_nvml_close(&nvml->session);
+}
 
 static void nvml_free(struct tg_provider *provider)
 {
     struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
-    tg_nvml_close(&nvml->session);
+    end_session(nvml);
+    TG_VEC_DONE(&nvml->cards);
     free(nvml->library);
     free(nvml->system_root);
     free(nvml->driver_root);
@@ -113,7 +123,7 @@ static bool is_dynamic(const struct nvml *nvml, const struct tg_nvml_card *card)
     return false;
 }
 
-static int add_card(const struct nvml *nvml, unsigned index, struct tg_nvml_devices *to,
+static int add_card(struct nvml *nvml, unsigned index, struct tg_nvml_devices *to,
                     struct tg_error *err)
 {
     struct tg_nvml_instances instances;
@@ -122,6 +132,7 @@ static int add_card(const struct nvml *nvml, unsigned index, struct tg_nvml_devi
     int rc = tg_nvml_card_read(&nvml->session, index, nvml->system_root, &card, err);
     if (rc < 0)
         return rc;
+    *TG_VEC_PUSH(&nvml->cards) = card;
     bool dynamic = is_dynamic(nvml, &card);
     if (!card.mig) {
         tg_nvml_devices_add_card(to, &card);
@@ -146,8 +157,9 @@ static int add_card(const struct nvml *nvml, unsigned index, struct tg_nvml_devi
 }
 
 /* One card that cannot be read must not hide the others. */
-static void add_cards(const struct nvml *nvml, unsigned n, struct tg_nvml_devices *to)
+static void add_cards(struct nvml *nvml, unsigned n, struct tg_nvml_devices *to)
 {
+    TG_VEC_CLEAR(&nvml->cards);
     for (unsigned i = 0; i < n; i++) {
         struct tg_error why = TG_ERROR_INIT;
         if (add_card(nvml, i, to, &why) < 0)
@@ -163,7 +175,7 @@ static int check_session(struct nvml *nvml, struct tg_error *err)
     if (!tg_nvml_session_lost(rc))
         return 0;
     rc = tg_nvml_failed(rc, "nvmlSystemGetDriverVersion", nvml->library, err);
-    tg_nvml_close(&nvml->session);
+    end_session(nvml);
     return rc;
 }
 
@@ -172,7 +184,7 @@ static int count_cards(struct nvml *nvml, unsigned *ret, struct tg_error *err)
     int rc = nvml->session.nvmlDeviceGetCount_v2(ret);
     if (rc != NVML_OK) {
         rc = tg_nvml_failed(rc, "nvmlDeviceGetCount_v2", nvml->library, err);
-        tg_nvml_close(&nvml->session);
+        end_session(nvml);
         return rc;
     }
     if (*ret > TG_NVML_CARDS_MAX)
@@ -237,11 +249,29 @@ static int nvml_list(struct tg_provider *provider, struct tg_device_set *ret, st
 
 /* ---- partitions ---- */
 
+static const struct tg_nvml_card *known_card(const struct nvml *nvml, const char *uuid)
+{
+    for (size_t i = 0; i < nvml->cards.n; i++) {
+        if (tg_streq(nvml->cards.items[i].uuid, uuid))
+            return tg_nvml_card_stands(&nvml->session, &nvml->cards.items[i])
+                       ? &nvml->cards.items[i]
+                       : NULL;
+    }
+    return NULL;
+}
+
 static int find_card(struct nvml *nvml, const struct tg_partition *partition,
                      struct tg_nvml_card *ret, struct tg_error *err)
 {
+    const struct tg_nvml_card *known = known_card(nvml, partition->card_uuid);
     unsigned n = 0;
-    int rc = tg_nvml_is_open(&nvml->session) ? 0 : tg_nvml_open(nvml->library, &nvml->session, err);
+    int rc = 0;
+    if (known != NULL) {
+        *ret = *known;
+        return 0;
+    }
+    if (!tg_nvml_is_open(&nvml->session))
+        rc = tg_nvml_open(nvml->library, &nvml->session, err);
     if (rc == 0)
         rc = count_cards(nvml, &n, err);
     for (unsigned i = 0; rc == 0 && i < n; i++) {
