@@ -12,6 +12,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/base/vec.h"
 #include "driver/provider/nvml/devices.h"
+#include "driver/provider/nvml/files.h"
 #include "driver/provider/nvml/nodes.h"
 
 #define ARENA_BYTES ((size_t)16 << 20)
@@ -20,6 +21,7 @@
 struct nvml {
     struct tg_provider provider;
     char *library, *system_root, *driver_root, *dynamic_mig;
+    char version[NVML_VERSION_BYTES]; /* of the driver, as it writes it; "" before it is known */
     struct tg_nvml session;
     TG_VEC(struct tg_nvml_card) cards; /* of the last listing in this session */
 };
@@ -81,19 +83,14 @@ static const char *semver_of(const char *text, struct tg_arena *arena)
                             : NULL;
 }
 
-/* The version of the driver as it writes it; "" if it does not tell. */
-static void driver_version(const struct nvml *nvml, char *ret)
-{
-    if (nvml->session.nvmlSystemGetDriverVersion(ret, NVML_VERSION_BYTES) != NVML_OK)
-        ret[0] = '\0';
-    ret[strspn(ret, "0123456789.")] = '\0';
-}
-
-static void read_versions(const struct nvml *nvml, struct tg_nvml_devices *to)
+static void read_versions(struct nvml *nvml, struct tg_nvml_devices *to)
 {
     char text[NVML_VERSION_BYTES + 1] = "";
     int number = 0;
-    driver_version(nvml, text);
+    if (nvml->session.nvmlSystemGetDriverVersion(text, NVML_VERSION_BYTES) != NVML_OK)
+        text[0] = '\0';
+    text[strspn(text, "0123456789.")] = '\0';
+    snprintf(nvml->version, sizeof(nvml->version), "%.80s", text);
     to->driver_version = semver_of(text, to->arena);
     if (nvml->session.nvmlSystemGetCudaDriverVersion_v2 != NULL &&
         nvml->session.nvmlSystemGetCudaDriverVersion_v2(&number) == NVML_OK && number > 0 &&
@@ -395,7 +392,8 @@ static int nvml_edit_common(struct tg_provider *provider, struct tg_arena *arena
                             struct tg_edits *ret, struct tg_error *err)
 {
     const struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
-    return tg_nvml_nodes_common(nvml->system_root, arena, ret, err);
+    int rc = tg_nvml_nodes_common(nvml->system_root, arena, ret, err);
+    return rc < 0 ? rc : tg_nvml_files_add(nvml->driver_root, nvml->version, arena, ret, err);
 }
 
 static const struct tg_provider_ops nvml_ops = {

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/provider/nvml/files.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/file.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "driver/provider/nvml/loader_cache.h"
+
+#define CACHE_MAX ((size_t)16 << 20)
+#define MOUNTS_MAX 128 /* a driver has some forty libraries */
+
+static const char *const tools[] = {
+    "/usr/bin/nvidia-smi",
+    "/usr/bin/nvidia-debugdump",
+    "/usr/bin/nvidia-persistenced",
+};
+static const char *const firmware_folders[] = {"/lib/firmware/nvidia", "/usr/lib/firmware/nvidia"};
+
+struct search {
+    const char *root, *version;
+    struct tg_arena *arena;
+    struct tg_edits *edits;
+};
+
+static int add(struct search *s, const char *host, const char *container, struct tg_error *err)
+{
+    struct tg_edits *edits = s->edits;
+    for (size_t i = 0; i < edits->mounts.n; i++) {
+        if (tg_streq(edits->mounts.items[i].container_path, container))
+            return 0;
+    }
+    if (edits->mounts.n == MOUNTS_MAX)
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: more than %d files of the driver",
+                            s->root, MOUNTS_MAX);
+    edits->mounts.items[edits->mounts.n++] =
+        (struct tg_edit_mount){.host_path = tg_arena_strdup(s->arena, host),
+                               .container_path = tg_arena_strdup(s->arena, container)};
+    return tg_arena_exhausted(s->arena) ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory") : 0;
+}
+
+/* The driver's libraries end in its version; their sonames do not. */
+static int on_library(void *data, const char *name, const char *path, struct tg_error *err)
+{
+    struct search *s = data;
+    TG_AUTOFREE char *link = tg_xasprintf("%s%s", s->root, path);
+    TG_AUTOFREE char *suffix = tg_xasprintf(".so.%s", s->version);
+    if (path[0] != '/' || strstr(name, ".so") == NULL)
+        return 0;
+    TG_AUTOFREE char *file = realpath(link, NULL);
+    /* A link that is meant for the root, and leaves it when seen from outside, is no file of it. */
+    if (file == NULL || !tg_has_suffix(file, suffix) || !tg_has_prefix(file, s->root))
+        return 0;
+    return add(s, file, path, err);
+}
+
+static int add_if_there(struct search *s, const char *path, struct tg_error *err)
+{
+    TG_AUTOFREE char *host = tg_xasprintf("%s%s", s->root, path);
+    return access(host, F_OK) == 0 ? add(s, host, path, err) : 0;
+}
+
+static int add_rest(struct search *s, struct tg_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < TG_ARRAY_SIZE(firmware_folders); i++) {
+        TG_AUTOFREE char *folder = tg_xasprintf("%s/%s", firmware_folders[i], s->version);
+        rc = add_if_there(s, folder, err);
+    }
+    for (size_t i = 0; rc == 0 && i < TG_ARRAY_SIZE(tools); i++)
+        rc = add_if_there(s, tools[i], err);
+    return rc;
+}
+
+static int none(const struct search *s, const char *why, struct tg_error *err)
+{
+    if (s->root[0] == '\0')
+        return 0;
+    int rc = tg_error_set(err, TG_FAILED_PRECONDITION,
+                          "no library of driver %s is below %s: %.200s", s->version, s->root, why);
+    if (err != NULL)
+        err->retry = true;
+    return rc;
+}
+
+int tg_nvml_files_add(const char *root, const char *version, struct tg_arena *arena,
+                      struct tg_edits *edits, struct tg_error *err)
+{
+    TG_AUTOFREE char *path = tg_xasprintf("%s/etc/ld.so.cache", root);
+    TG_AUTOBUF struct tg_buf cache = TG_BUF_INIT(CACHE_MAX);
+    TG_AUTOFREE char *real = root[0] == '\0' ? NULL : realpath(root, NULL);
+    struct search s = {
+        .root = tg_or(real, root), .version = version, .arena = arena, .edits = edits};
+    struct tg_error why = TG_ERROR_INIT;
+    edits->mounts.items = tg_arena_alloc_array(arena, MOUNTS_MAX, sizeof(*edits->mounts.items));
+    if (edits->mounts.items == NULL)
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory");
+    if (version[0] == '\0')
+        return none(&s, "the driver does not tell its version", err);
+    if (tg_file_read(path, &cache, &why) < 0)
+        return none(&s, why.message, err);
+    int rc = tg_loader_cache_each(tg_buf_str(&cache), cache.len, on_library, &s, &why);
+    if (rc == -TG_RESOURCE_EXHAUSTED) {
+        if (err != NULL)
+            *err = why;
+        return rc;
+    }
+    if (edits->mounts.n == 0)
+        return none(&s, rc < 0 ? why.message : path, err);
+    return add_rest(&s, err);
+}
