@@ -6,9 +6,8 @@
 #include "api/runtime/base/cleanup.h"
 
 const struct tg_room_rule tg_room_rules[] = {
-    {"InsufficientCPU", TG_RESOURCE_CPU},
-    {"InsufficientMemory", TG_RESOURCE_MEMORY},
-    {"TooManyPods", TG_RESOURCE_PODS},
+    {"InsufficientCPU", TG_RESOURCE_CPU}, {"InsufficientMemory", TG_RESOURCE_MEMORY},
+    {"TooManyPods", TG_RESOURCE_PODS},    {"HostPortTaken", TG_RESOURCE_HOST_PORT},
     {"InsufficientResource", NULL},
 };
 const size_t tg_room_rules_count = TG_ARRAY_SIZE(tg_room_rules);
@@ -17,6 +16,8 @@ const struct tg_room_rule *tg_room_rule_of(const char *resource)
 {
     size_t i = 0;
 
+    if (tg_is_host_port(resource))
+        resource = TG_RESOURCE_HOST_PORT;
     while (tg_room_rules[i].resource != NULL && strcmp(tg_room_rules[i].resource, resource) != 0)
         i++;
     return &tg_room_rules[i];

@@ -60,7 +60,7 @@ static void free_scratch(void *data)
 int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, bool several,
                   struct tg_arena *arena, struct tg_error *err)
 {
-    const struct tg_rules rules = tg_rules_of_release(TG_RELEASE_NEWEST);
+    const struct tg_rules rules = tg_rules_of_objects();
     int rc = 0;
 
     *exact = (struct tg_exact){.fleet = fleet, .arena = arena, .apart = several};

@@ -50,25 +50,6 @@ static bool volumes(const struct tg_pod_spec *spec)
     return false;
 }
 
-static bool has_host_port(const struct tg_container *containers, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < containers[i].ports.n; k++) {
-            const struct tg_opt_int *port = &containers[i].ports.items[k].host_port;
-
-            if (port->set && port->value > 0)
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool host_ports(const struct tg_pod_spec *spec)
-{
-    return has_host_port(spec->containers.items, spec->containers.n) ||
-           has_host_port(spec->init_containers.items, spec->init_containers.n);
-}
-
 static const struct {
     bool (*applies)(const struct tg_pod_spec *spec);
     const char *field, *instead;
@@ -80,7 +61,6 @@ static const struct {
     {spread, "spec.topologySpreadConstraints with DoNotSchedule",
      "use whenUnsatisfiable: ScheduleAnyway"},
     {volumes, "a volume with a PersistentVolumeClaim", "its node affinity is not looked at yet"},
-    {host_ports, "hostPort", "ports of the node are not looked at yet"},
 };
 
 int tg_pod_check(const struct tg_pod *pod, struct tg_error *err)

@@ -130,6 +130,52 @@ static int enter_container(struct tg_demand_table *table, enum part part,
     return rc < 0 ? tg_error_wrap(err, "container %s", tg_or(c->name, "?")) : 0;
 }
 
+bool tg_is_host_port(const char *resource)
+{
+    return tg_has_prefix(resource, TG_RESOURCE_HOST_PORT);
+}
+
+/* Ports of the node that a container wants for itself. The address does not matter here: two that
+ * would do beside each other on different addresses of one node are kept apart. */
+static int enter_ports(struct tg_demand_table *table, const struct tg_container *c,
+                       struct tg_arena *arena, struct tg_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < c->ports.n; i++) {
+        const struct tg_container_port *port = &c->ports.items[i];
+        struct tg_demand_row *row = NULL;
+        const char *name;
+
+        if (!port->host_port.set || port->host_port.value <= 0)
+            continue;
+        name = tg_arena_printf(arena, TG_RESOURCE_HOST_PORT "%s/%lld", tg_or(port->protocol, "TCP"),
+                               (long long)port->host_port.value);
+        if (name == NULL)
+            return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                "the decision needs more memory than its budget");
+        rc = row_of(table, name, arena, &row, err);
+        if (rc == 0)
+            row->total = 1;
+    }
+    return rc;
+}
+
+/* As the scheduler: those of init containers that run to their end do not count. */
+static int count_ports(const struct tg_pod_spec *spec, struct tg_demand_table *table,
+                       struct tg_arena *arena, struct tg_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < spec->containers.n; i++)
+        rc = enter_ports(table, &spec->containers.items[i], arena, err);
+    for (size_t i = 0; rc == 0 && i < spec->init_containers.n; i++) {
+        if (tg_streq(spec->init_containers.items[i].restart_policy, "Always"))
+            rc = enter_ports(table, &spec->init_containers.items[i], arena, err);
+    }
+    return rc;
+}
+
 int tg_demand_count(const struct tg_pod *pod, struct tg_demand_table *table, struct tg_arena *arena,
                     struct tg_error *err)
 {
@@ -157,6 +203,8 @@ int tg_demand_count(const struct tg_pod *pod, struct tg_demand_table *table, str
                         spec->resources->requests.n, arena, err);
     if (rc == 0)
         rc = enter_list(table, PART_OVERHEAD, spec->overhead.items, spec->overhead.n, arena, err);
+    if (rc == 0)
+        rc = count_ports(spec, table, arena, err);
     if (rc == 0)
         rc = row_of(table, TG_RESOURCE_PODS, arena, &pods, err);
     if (rc == 0)

@@ -12,6 +12,10 @@
 #define TG_RESOURCE_CPU "cpu"
 #define TG_RESOURCE_MEMORY "memory"
 #define TG_RESOURCE_PODS "pods"
+/* A port of the node is a resource of which every node has one: "host port TCP/80". No resource of
+ * the API has a space in its name. */
+#define TG_RESOURCE_HOST_PORT "host port "
+bool tg_is_host_port(const char *resource);
 
 /* cpu in thousandths, everything else in whole units, both rounded up as Kubernetes does. */
 struct tg_amount {

@@ -22,6 +22,11 @@ static const struct {
     {TG_FEATURE_FRACTIONAL_CAPACITY_RANGE, "FractionalCapacityRange", 37},
 };
 
+struct tg_rules tg_rules_of_objects(void)
+{
+    return (struct tg_rules){.features = TG_QUIRK_ALL_SKIPS_USED - 1, .release = TG_RELEASE_NEWEST};
+}
+
 struct tg_rules tg_rules_of_release(unsigned minor)
 {
     struct tg_rules rules = {.release = minor};

@@ -35,6 +35,9 @@ struct tg_rules {
     unsigned release;  /* TG_RELEASE_OLDEST to TG_RELEASE_NEWEST */
 };
 
+/* All gates on, by the rules of the newest release. For what a server has kept: it keeps the fields
+ * of a gate only while that is on, so what is there counts. */
+struct tg_rules tg_rules_of_objects(void);
 /* The gates that are on by default in a release; an older or newer one counts as the nearest that
  * we know. */
 struct tg_rules tg_rules_of_release(unsigned minor);

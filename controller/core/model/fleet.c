@@ -512,7 +512,7 @@ int64_t tg_fleet_room_left(const struct tg_fleet_node *node, const char *resourc
         else
             high = middle;
     }
-    return 0;
+    return tg_is_host_port(resource) ? 1 : 0;
 }
 
 enum tg_node_state tg_fleet_node_state(const struct tg_fleet *fleet, const char *node)
@@ -546,7 +546,7 @@ int64_t tg_fleet_node_slack(const struct tg_fleet *fleet, const char *node)
         const struct tg_fleet_room *room = &fleet->nodes[index].rooms[i];
         int64_t left = room->allocatable - room->used, share;
 
-        if (room->allocatable <= 0)
+        if (room->allocatable <= 0 || tg_is_host_port(room->name))
             continue;
         share = left <= 0 ? 0 : (int64_t)((__int128)left * TG_SLACK_WHOLE / room->allocatable);
         least = share < least ? share : least;

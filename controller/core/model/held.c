@@ -91,8 +91,17 @@ const struct tg_grant *tg_grant_next(const struct tg_grant *grant)
     return grant;
 }
 
+/* Shares that are out of a device that is not shared any more keep it from everybody. */
+const char *tg_slot_holder(const struct tg_slot *slot, const struct tg_held *held)
+{
+    if (held == NULL || held->first == NULL ||
+        (held->first->share != NULL && (slot->flags & TG_SLOT_SHARED) != 0))
+        return NULL;
+    return held->first->holder;
+}
+
 /* The row of a device that is published says who holds it. */
-static void show(struct tg_model *model, const struct tg_held *held, const char *holder)
+static void show(struct tg_model *model, const struct tg_held *held)
 {
     if (model->devices_changed)
         return;
@@ -100,8 +109,10 @@ static void show(struct tg_model *model, const struct tg_held *held, const char 
         const struct tg_fleet_slice *slice = held->pool->slices.items[i];
 
         for (size_t k = 0; k < slice->n_slots; k++) {
-            if (slice->slots[k].name == held->name && slice->slots[k].row != 0)
-                model->fleet->devices[slice->slots[k].row - 1].holder = holder;
+            const struct tg_slot *slot = &slice->slots[k];
+
+            if (slot->name == held->name && slot->row != 0)
+                model->fleet->devices[slot->row - 1].holder = tg_slot_holder(slot, held);
         }
     }
 }
@@ -127,7 +138,7 @@ static void link_grant(struct tg_model *model, struct tg_grant *grant)
         at = &(*at)->next;
     grant->next = *at;
     *at = grant;
-    show(model, grant->held, tg_held_holder(grant->held));
+    show(model, grant->held);
 }
 
 static void free_grant(struct tg_grant *grant)
@@ -152,11 +163,9 @@ void tg_grant_free(struct tg_model *model, struct tg_grant *grant)
         at = &(*at)->next;
     *at = grant->next;
     free_grant(grant);
-    if (held->first != NULL) {
-        show(model, held, tg_held_holder(held));
+    show(model, held);
+    if (held->first != NULL)
         return;
-    }
-    show(model, held, NULL);
     tg_table_remove(&model->held, &held->record);
     tg_blobs_drop(&model->strings, held->name, NULL, NULL);
     free(held);

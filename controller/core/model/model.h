@@ -67,6 +67,7 @@ enum tg_slot_flags {
     TG_SLOT_DERIVED = 1U << 3,   /* says derived: true */
     TG_SLOT_BINDING = 1U << 4,   /* has binding conditions */
     TG_SLOT_SHARED = 1U << 5,    /* may be given to several claims */
+    TG_SLOT_POLICY = 1U << 7,    /* has a policy about amounts, which may forbid any */
     TG_SLOT_GUARD = 1U << 6,     /* publishes an attribute of the reserved domain */
 };
 struct tg_slot {            /* one device of a slice */
@@ -175,6 +176,8 @@ void tg_place_put(struct tg_model *model, const struct tg_node *node);
 void tg_place_drop(struct tg_model *model, const char *name);
 /* The row of the place, if it has one, says what the place says. */
 void tg_place_show(struct tg_model *model, const struct tg_place *place);
+/* The rooms anew, from the Node and, where they are of its making alone, what is in use. */
+void tg_place_open_rooms(struct tg_model *model, struct tg_place *place);
 void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place);
 
 /* stay.c */
@@ -206,6 +209,7 @@ struct tg_held *tg_slot_held(const struct tg_model *model, const struct tg_fleet
                              const struct tg_slot *slot);
 /* The next grant that is not the same share again; NULL: no more. */
 const struct tg_grant *tg_grant_next(const struct tg_grant *grant);
+const char *tg_slot_holder(const struct tg_slot *slot, const struct tg_held *held); /* of the row */
 const char *tg_held_holder(const struct tg_held *held); /* of the whole; NULL is allowed */
 void tg_claim_put(struct tg_model *model, const struct tg_resource_claim *claim);
 void tg_owner_hold(struct tg_model *model, const char *key, const struct tg_fleet_busy *busy,

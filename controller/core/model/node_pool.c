@@ -245,8 +245,9 @@ int tg_node_pool_judge(const struct tg_model *model, const struct tg_fleet_pool 
     if (rc < 0 || !*ret_seen)
         return rc;
     /* What the node sees is all there is of the generation. Otherwise look at every slice of the
-     * pool, which release 34 did not: a newer generation elsewhere makes what is here obsolete. */
-    if (!are_complete(&relevant)) {
+     * pool, which release 34 did not: a newer generation elsewhere makes what is here obsolete.
+     * (The built-in allocator does not notice more slices elsewhere than there should be.) */
+    if (!are_complete(&relevant) || (looks && !is_whole(ret))) {
         if (looks && pool->slices.items[0]->generation > generation) {
             *ret_seen = false;
             return 0;

@@ -37,7 +37,7 @@ static const char *overdrawn(const struct tg_view *view, const struct tg_view_de
 const char *tg_fleet_overdrawn(const struct tg_fleet *fleet, const char *node, const char *driver,
                                const char *pool, const char *device, struct tg_arena *arena)
 {
-    const struct tg_rules rules = tg_rules_of_release(TG_RELEASE_NEWEST);
+    const struct tg_rules rules = tg_rules_of_objects();
     size_t row = tg_fleet_find_device(fleet, driver, pool, device);
     const struct tg_view_device *found;
     struct tg_view view;

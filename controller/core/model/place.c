@@ -158,15 +158,21 @@ static void add_room(struct tg_model *model, struct tg_place *place,
     place->rooms[at] = room;
 }
 
-static void open_rooms(struct tg_model *model, struct tg_place *place)
+void tg_place_open_rooms(struct tg_model *model, struct tg_place *place)
 {
     size_t n = place->object == NULL ? 0 : place->object->status->allocatable.n;
 
     free(place->rooms);
-    place->rooms = n == 0 ? NULL : tg_xcalloc(n, sizeof(*place->rooms));
+    place->rooms = n == 0 ? NULL : tg_xcalloc(n + place->usage.n, sizeof(*place->rooms));
     place->n_rooms = 0;
     for (size_t i = 0; i < n; i++)
         add_room(model, place, &place->object->status->allocatable.items[i]);
+    /* No node speaks of its ports: those in use are there. */
+    for (size_t i = 0; n > 0 && i < place->usage.n; i++) {
+        if (tg_is_host_port(place->usage.items[i].name))
+            add_room(model, place,
+                     &(struct tg_string_pair){.key = place->usage.items[i].name, .value = "1"});
+    }
 }
 
 void tg_place_put(struct tg_model *model, const struct tg_node *node)
@@ -177,7 +183,7 @@ void tg_place_put(struct tg_model *model, const struct tg_node *node)
 
     drop_object(model, place);
     place->object = copy;
-    open_rooms(model, place);
+    tg_place_open_rooms(model, place);
     model->nodes_changed = model->nodes_changed || is_new;
     tg_place_show(model, place);
 }
@@ -189,7 +195,7 @@ void tg_place_drop(struct tg_model *model, const char *name)
     if (place == NULL || place->object == NULL)
         return;
     drop_object(model, place);
-    open_rooms(model, place);
+    tg_place_open_rooms(model, place);
     place->index = TG_NO_INDEX;
     model->nodes_changed = true;
     tg_place_release(model, place);

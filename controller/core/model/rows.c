@@ -134,7 +134,8 @@ static void write_taints(struct tg_model *model, const struct tg_slot *slot,
 static bool is_exact(const struct found *found)
 {
     return found->slice->place == NULL ||
-           (found->slot->flags & (TG_SLOT_COUNTS | TG_SLOT_SHARED)) != 0 || found->partitions;
+           (found->slot->flags & (TG_SLOT_COUNTS | TG_SLOT_SHARED | TG_SLOT_POLICY)) != 0 ||
+           found->partitions;
 }
 
 static void write_device(struct tg_model *model, const struct found *found)
@@ -155,7 +156,8 @@ static void write_device(struct tg_model *model, const struct found *found)
         .binding = (found->slot->flags & TG_SLOT_BINDING) != 0,
         .unsupported = (found->slot->flags & TG_SLOT_GUARD) != 0 ? RESERVED : NULL};
     if (found->slice->pool->n_held > 0)
-        row->holder = tg_held_holder(tg_held_find(model, row->driver, row->pool, row->name));
+        row->holder =
+            tg_slot_holder(found->slot, tg_slot_held(model, found->slice->pool, found->slot));
     fleet->n_exact += row->exact ? 1 : 0;
     found->slot->row = (uint32_t)fleet->n_devices;
     write_taints(model, found->slot, row);

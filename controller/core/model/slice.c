@@ -261,6 +261,8 @@ static uint32_t flags_of(const struct tg_resource_slice_spec *spec, const struct
     flags |= device->binding_conditions.n > 0 ? TG_SLOT_BINDING : 0U;
     flags |= is_true(device->allow_multiple_allocations) ? TG_SLOT_SHARED : 0U;
     flags |= tg_attribute_has_domain(device, spec->driver, TG_GUARD_DOMAIN) ? TG_SLOT_GUARD : 0U;
+    for (size_t i = 0; i < device->capacity.n; i++)
+        flags |= device->capacity.items[i].value.request_policy != NULL ? TG_SLOT_POLICY : 0U;
     return flags;
 }
 

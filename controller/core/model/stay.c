@@ -137,6 +137,7 @@ static void change(struct tg_model *model, struct tg_place *place, const struct 
                    bool takes)
 {
     struct tg_usage *usage = usage_of(model, place, amount->name);
+    bool port = tg_is_host_port(amount->name);
 
     usage->sum += takes ? amount->value : -(__int128)amount->value;
     usage->users += takes ? 1 : -(size_t)1;
@@ -148,6 +149,8 @@ static void change(struct tg_model *model, struct tg_place *place, const struct 
         tg_model_drop_string(model, usage->name);
         *usage = place->usage.items[--place->usage.n];
     }
+    if (port)
+        tg_place_open_rooms(model, place);
 }
 
 static void change_unreadable(struct tg_place *place, struct tg_stay *stay, bool there)

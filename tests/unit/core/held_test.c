@@ -65,9 +65,39 @@ static void an_allocation_is_named_before_a_plan_and_the_first_name_before_other
     world_done(&w);
 }
 
+/* The driver has changed its mind: nobody has the device wholly, and nobody can have it. */
+static void shares_of_what_is_no_longer_shared_hold_it(void **state)
+{
+    static const char json[] = "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                               "\",\"nodeName\":\"n\",\"pool\":{\"name\":\"n\",\"generation\":%d,"
+                               "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"d\"%s}]}}";
+    const struct tg_fleet_busy share = {
+        .driver = GPU_DRIVER, .pool = "n", .device = "d", .holder = "h", .share = "1"};
+    struct world w;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    add_slice(&w, tg_arena_printf(w.arena, json, 1, ",\"allowMultipleAllocations\":true"));
+    fleet = world_fleet(&w);
+    tg_fleet_assume(fleet, &share, 1, NULL, 0);
+    assert_null(fleet->devices[0].holder);
+    tg_fleet_put(fleet, TG_FLEET_SLICE,
+                 decode(w.arena, &tg_resource_slice_type, tg_arena_printf(w.arena, json, 2, "")));
+    tg_fleet_settle(fleet);
+    assert_string_equal(fleet->devices[0].holder, "h");
+    tg_fleet_undo(fleet, 0);
+    assert_null(fleet->devices[0].holder);
+    tg_fleet_assume(fleet, &share, 1, NULL, 0);
+    assert_string_equal(fleet->devices[0].holder, "h");
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_of_what_is_no_longer_shared_hold_it),
         cmocka_unit_test(an_allocation_holds_its_devices_published_or_not),
         cmocka_unit_test(admin_access_holds_nothing),
         cmocka_unit_test(an_allocation_is_named_before_a_plan_and_the_first_name_before_others),

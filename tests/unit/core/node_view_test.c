@@ -123,6 +123,21 @@ static void a_pool_is_the_newest_generation_among_what_the_node_can_see(void **s
     }
 }
 
+static void more_slices_than_a_pool_says_spoil_it_wherever_they_are(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    add_node(&w, "m", "", "");
+    slice(&w, "a", 1, 1, ON("n"), "{\"name\":\"d\"}");
+    assert_int_equal(view_of(&w, "n").pools[0].state, TG_POOL_USABLE);
+    slice(&w, "b", 1, 1, ON("m"), "{\"name\":\"e\"}");
+    assert_int_equal(view_of(&w, "n").pools[0].state, TG_POOL_INCOMPLETE);
+    world_done(&w);
+}
+
 static void counters_for_another_node_do_not_keep_an_old_generation_alive(void **state)
 {
     struct world w;
@@ -668,6 +683,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_is_the_newest_generation_among_what_the_node_can_see),
+        cmocka_unit_test(more_slices_than_a_pool_says_spoil_it_wherever_they_are),
         cmocka_unit_test(counters_for_another_node_do_not_keep_an_old_generation_alive),
         cmocka_unit_test(release_34_gives_out_what_is_there_of_an_incomplete_pool),
         cmocka_unit_test(what_spoils_a_pool_is_said),

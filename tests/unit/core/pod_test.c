@@ -26,8 +26,7 @@ static const struct {
      "PersistentVolumeClaim"},
     {"\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", "PersistentVolumeClaim"},
     {"\"containers\":[{\"ports\":[{\"containerPort\":80}]}]", NULL},
-    {"\"containers\":[{\"ports\":[{\"containerPort\":80,\"hostPort\":80}]}]", "hostPort"},
-    {"\"initContainers\":[{\"ports\":[{\"hostPort\":80}]}]", "hostPort"},
+    {"\"containers\":[{\"ports\":[{\"containerPort\":80,\"hostPort\":80}]}]", NULL},
 };
 
 static void what_placement_cannot_model_is_refused_by_name(void **state)

@@ -104,6 +104,11 @@ static void what_counts_cannot_describe_is_marked(void **state)
          "\"value\":\"1\"}}}]}",
          EXACT},
         {ON_N, "{\"name\":\"d\",\"allowMultipleAllocations\":true}", EXACT | SHARED},
+        {ON_N,
+         "{\"name\":\"d\",\"capacity\":{\"m\":{\"value\":\"1\",\"requestPolicy\":{\"default\":"
+         "\"2\"}}}}",
+         EXACT},
+        {ON_N, "{\"name\":\"d\",\"capacity\":{\"m\":{\"value\":\"1\"}}}", 0},
         {ON_N, "{\"name\":\"d\",\"bindingConditions\":[\"c\"]}", BINDING},
         {"\"perDeviceNodeSelection\":true,", "{\"name\":\"d\",\"nodeName\":\"n\"}", EXACT | WIDE},
         {"\"allNodes\":true,", "{\"name\":\"d\"}", EXACT | WIDE},

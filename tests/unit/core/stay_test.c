@@ -43,6 +43,75 @@ static void bound_assumed_and_nominated_pods_take_room_once(void **state)
     world_done(&w);
 }
 
+static void a_port_of_the_node_is_one_pods_until_it_goes(void **state)
+{
+    static const char pod[] =
+        "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"web\"},\"spec\":{\"nodeName\":\"n\","
+        "\"containers\":[{\"ports\":[{\"containerPort\":1},{\"hostPort\":80},{\"hostPort\":53,"
+        "\"protocol\":\"UDP\",\"hostIP\":\"10.0.0.1\"}]}],\"initContainers\":[{\"ports\":[{"
+        "\"hostPort\":81}]},{\"restartPolicy\":\"Always\",\"ports\":[{\"hostPort\":82}]}]}}";
+    struct world w;
+    struct tg_fleet *fleet;
+    uint64_t before;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    assert_int_equal(left(&w, "host port TCP/80"), 1);
+    fleet = world_fleet(&w);
+    before = tg_fleet_hash(fleet);
+    w.pods[w.n_pods++] = decode(w.arena, &tg_pod_type, pod);
+    assert_int_equal(left(&w, "host port TCP/80"), 0);
+    assert_int_equal(left(&w, "host port UDP/80"), 1);
+    assert_int_equal(left(&w, "host port UDP/53"), 0);
+    assert_int_equal(left(&w, "host port TCP/81"), 1);
+    assert_int_equal(left(&w, "host port TCP/82"), 0);
+    assert_int_equal(left(&w, "cpu"), 8000);
+    /* The same on the fleet that lives on. */
+    tg_fleet_put(fleet, TG_FLEET_POD, w.pods[0]);
+    assert_int_equal(tg_fleet_room_left(&fleet->nodes[0], "host port TCP/80"), 0);
+    assert_int_equal(tg_fleet_node_slack(fleet, "n"), TG_SLACK_WHOLE * 109 / 110);
+    tg_fleet_put(fleet, TG_FLEET_NODE, w.nodes[0]);
+    assert_int_equal(tg_fleet_room_left(&fleet->nodes[0], "host port TCP/80"), 0);
+    tg_fleet_drop(fleet, TG_FLEET_POD, "ns", "web");
+    assert_int_equal(tg_fleet_room_left(&fleet->nodes[0], "host port TCP/80"), 1);
+    assert_int_equal(tg_fleet_hash(fleet), before);
+    world_done(&w);
+}
+
+static void two_members_with_one_port_go_to_two_nodes(void **state)
+{
+    static const char spec[] = "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{"
+                               "\"containers\":[{\"ports\":[{\"hostPort\":80}]}]}}";
+    struct world w;
+    struct tg_piece pieces[3];
+    struct tg_place_request request = {.name = "g", .pieces = pieces, .n_pieces = 2};
+    struct tg_placement placement;
+    struct tg_no_place why;
+    struct tg_error err = TG_ERROR_INIT;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "m", "", "");
+    add_node(&w, "n", "", "");
+    for (size_t i = 0; i < 3; i++)
+        pieces[i] = new_piece(&w,
+                              decodef(w.arena, &tg_pod_type, spec,
+                                      i == 0   ? "a"
+                                      : i == 1 ? "b"
+                                               : "c"),
+                              NULL);
+    assert_int_equal(tg_place(world_fleet(&w), &request, w.arena, &placement, &why, &err), 0);
+    assert_string_not_equal(placement.pieces[0].node, placement.pieces[1].node);
+    request.n_pieces = 3;
+    assert_int_equal(tg_place(world_fleet(&w), &request, w.arena, &placement, &why, &err),
+                     -TG_UNAVAILABLE);
+    assert_string_equal(why.reason, "InsufficientNodeResources");
+    assert_non_null(strstr(why.text, "node m has 0 host port TCP/80 left of the 1 needed "
+                                     "(HostPortTaken)"));
+    world_done(&w);
+}
+
 static void a_resource_that_the_node_does_not_offer_is_not_there(void **state)
 {
     struct world w;
@@ -128,6 +197,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bound_assumed_and_nominated_pods_take_room_once),
+        cmocka_unit_test(a_port_of_the_node_is_one_pods_until_it_goes),
+        cmocka_unit_test(two_members_with_one_port_go_to_two_nodes),
         cmocka_unit_test(a_resource_that_the_node_does_not_offer_is_not_there),
         cmocka_unit_test(what_cannot_be_read_makes_its_node_unusable_not_the_fleet),
         cmocka_unit_test(copies_fit_until_the_scarcest_resource_ends),
