@@ -80,11 +80,6 @@ bool tg_syntax_is_label_key(const char *s)
            is_name_part(slash + 1, strlen(slash + 1));
 }
 
-bool tg_syntax_is_label_value(const char *s)
-{
-    return s != NULL && is_name_part(s, strlen(s));
-}
-
 bool tg_syntax_is_attribute(const char *s)
 {
     const char *slash = s == NULL ? NULL : strchr(s, '/');

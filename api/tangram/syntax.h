@@ -13,8 +13,6 @@ bool tg_syntax_is_dns_subdomain(const char *s, size_t max);
 /* [prefix/]name: a subdomain of at most 253 bytes, and 1..63 of [A-Za-z0-9._-] that begin and end
  * with a letter or digit. */
 bool tg_syntax_is_label_key(const char *s);
-/* 1..63 of [A-Za-z0-9._-] that begin and end with a letter or digit. */
-bool tg_syntax_is_label_value(const char *s);
 /* domain/identifier: a subdomain of at most 63 bytes and a C identifier of at most 32
  * (resource.k8s.io FullyQualifiedName). */
 bool tg_syntax_is_attribute(const char *s);

@@ -236,11 +236,6 @@ struct tg_quantity tg_quantity_from_int(int64_t value, enum tg_quantity_format f
     return q;
 }
 
-bool tg_quantity_is_zero(const struct tg_quantity *q)
-{
-    return q->mantissa == 0;
-}
-
 /* Both > 0. With the same number of digits before the point, both fit 38 digits at the smaller
  * scale. */
 static int compare_magnitudes(const struct tg_quantity *a, const struct tg_quantity *b)

@@ -43,7 +43,6 @@ struct tg_quantity tg_quantity_from_int(int64_t value, enum tg_quantity_format f
 
 /* < 0, 0 or > 0; exact for any two quantities; the format plays no part. */
 int tg_quantity_cmp(const struct tg_quantity *a, const struct tg_quantity *b);
-bool tg_quantity_is_zero(const struct tg_quantity *q);
 /* *q += y, *q -= y. A zero takes on the format of y, as in Go. TG_OUT_OF_RANGE: *q is untouched. */
 int tg_quantity_add(struct tg_quantity *q, const struct tg_quantity *y, struct tg_error *err);
 int tg_quantity_sub(struct tg_quantity *q, const struct tg_quantity *y, struct tg_error *err);

@@ -13,16 +13,9 @@ static inline void tg_bitset_set(uint64_t *words, size_t bit)
 {
     words[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
-static inline void tg_bitset_clear(uint64_t *words, size_t bit)
-{
-    words[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
-}
 static inline bool tg_bitset_has(const uint64_t *words, size_t bit)
 {
     return ((words[bit / 64] >> (bit % 64)) & 1) != 0;
 }
-size_t tg_bitset_count(const uint64_t *words, size_t bits);
-/* The first set bit at or after `from`, or `bits`. */
-size_t tg_bitset_next(const uint64_t *words, size_t bits, size_t from);
 
 #endif

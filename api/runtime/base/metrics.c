@@ -201,25 +201,6 @@ void tg_metric_observe(struct tg_metric *metric, const char *const *labels, doub
     series->count++;
 }
 
-void tg_metric_drop(struct tg_metric *metric, const char *const *labels)
-{
-    struct series *series = metric == NULL ? NULL : find_series(metric, labels);
-
-    if (series == NULL)
-        return;
-    free_series(series);
-    *series = metric->series.items[--metric->series.n];
-}
-
-double tg_metric_get(const struct tg_metric *metric, const char *const *labels)
-{
-    const struct series *series = metric == NULL ? NULL : find_series(metric, labels);
-
-    if (series == NULL)
-        return 0;
-    return metric->definition->kind == TG_METRIC_HISTOGRAM ? (double)series->count : series->value;
-}
-
 static void write_escaped(struct tg_buf *out, const char *s, bool quotes)
 {
     for (; *s != '\0'; s++) {

@@ -53,11 +53,6 @@ void tg_metric_add(struct tg_metric *metric, const char *const *labels, double b
 /* Also for counters whose value is kept elsewhere. */
 void tg_metric_set(struct tg_metric *metric, const char *const *labels, double value);
 void tg_metric_observe(struct tg_metric *metric, const char *const *labels, double value);
-/* Removes a series of which there is nothing to say any more. */
-void tg_metric_drop(struct tg_metric *metric, const char *const *labels);
-/* The value of a counter or gauge, the number of observations of a histogram; 0 if there is none.
- */
-double tg_metric_get(const struct tg_metric *metric, const char *const *labels);
 
 /* Appends all metrics. Metrics without labels are written even before they were touched. Failure
  * stays in the buffer. */

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/runtime/base/str.h"
 
-bool tg_str_eq(struct tg_str a, struct tg_str b)
-{
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
 bool tg_streq(const char *a, const char *b)
 {
     return tg_strcmp(a, b) == 0;

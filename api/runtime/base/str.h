@@ -14,13 +14,6 @@ struct tg_str {
     size_t n;
 };
 
-#define TG_STR(literal) ((struct tg_str){(literal), sizeof(literal) - 1})
-static inline struct tg_str tg_str_from(const char *s)
-{
-    return (struct tg_str){s, s == NULL ? 0 : strlen(s)};
-}
-bool tg_str_eq(struct tg_str a, struct tg_str b);
-
 /* Equal strings; two NULLs are equal, NULL and "" are not. */
 bool tg_streq(const char *a, const char *b);
 /* strcmp with NULL before everything. */

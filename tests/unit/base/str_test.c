@@ -25,15 +25,6 @@ static void null_is_a_string_of_its_own(void **state)
     assert_string_equal(tg_or("y", "x"), "y");
 }
 
-static void counted_strings_compare_by_bytes(void **state)
-{
-    (void)state;
-    assert_true(tg_str_eq(TG_STR("a\0b"), TG_STR("a\0b")));
-    assert_false(tg_str_eq(TG_STR("a\0b"), TG_STR("a\0c")));
-    assert_false(tg_str_eq(TG_STR("a"), TG_STR("ab")));
-    assert_true(tg_str_eq(tg_str_from(NULL), tg_str_from("")));
-}
-
 static void prefixes_and_suffixes(void **state)
 {
     (void)state;
@@ -173,7 +164,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_is_a_string_of_its_own),
-        cmocka_unit_test(counted_strings_compare_by_bytes),
         cmocka_unit_test(prefixes_and_suffixes),
         cmocka_unit_test(numbers_are_whole_strict_and_range_checked),
         cmocka_unit_test(numbers_stop_at_the_given_length),
