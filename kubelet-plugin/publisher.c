@@ -184,16 +184,19 @@ static void on_look(struct tg_deferred *deferred)
     const struct tg_resource_slice **observed;
     struct tg_error err;
     size_t n;
+    int rc;
 
     if (publisher->running || publisher->pause.active)
         return;
     tg_arena_reset(publisher->arena);
     publisher->plan = (struct tg_inventory_plan){0};
     /* Without the Node there is nothing that our slices could belong to. */
-    if (publisher->devices == NULL || publisher->uid == NULL || !may_look(publisher) ||
-        !publisher->api->observe(publisher->api->data, publisher->arena, &observed, &n))
+    if (publisher->devices == NULL || publisher->uid == NULL || !may_look(publisher))
         return;
-    if (make_plan(publisher, observed, n, &err) != 0) {
+    rc = publisher->api->observe(publisher->api->data, publisher->arena, &observed, &n, &err);
+    if (rc == TG_PUBLISHER_WAIT)
+        return;
+    if (rc < 0 || make_plan(publisher, observed, n, &err) < 0) {
         failed(publisher, &err);
         return;
     }

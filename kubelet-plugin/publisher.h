@@ -16,12 +16,15 @@
 #include "api/runtime/loop/loop.h"
 #include "driver/inventory/inventory.h"
 
+enum { TG_PUBLISHER_WAIT = 1 };
+
 /* The API server as far as slices go. A seam: programs use slice_api.h, tests a table. */
 struct tg_publisher_api {
     /* All slices of our driver and node that are known now; the list is in the arena, the slices
-     * are valid until the loop goes on. false: nothing is known yet. */
-    bool (*observe)(void *data, struct tg_arena *arena, const struct tg_resource_slice ***ret,
-                    size_t *n);
+     * are valid until the loop goes on. Returns 0, TG_PUBLISHER_WAIT if nothing is known yet
+     * (tg_publisher_changed will tell), or RESOURCE_EXHAUSTED. */
+    int (*observe)(void *data, struct tg_arena *arena, const struct tg_resource_slice ***ret,
+                   size_t *n, struct tg_error *err);
     /* `done` is called exactly once from the loop, never from inside; err NULL: success. The answer
      * of the server is known to `observe` by then, except for deletions. */
     void (*execute)(void *data, const struct tg_inventory_operation *operation,

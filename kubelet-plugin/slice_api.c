@@ -70,21 +70,21 @@ static bool collect(void *data, const struct tg_stored *stored)
     return true;
 }
 
-static bool observe(void *data, struct tg_arena *arena, const struct tg_resource_slice ***ret,
-                    size_t *n)
+static int observe(void *data, struct tg_arena *arena, const struct tg_resource_slice ***ret,
+                   size_t *n, struct tg_error *err)
 {
     const struct tg_slice_api *api = data;
     struct collect to = {.arena = arena};
 
     if (!tg_informer_synced(api->informer))
-        return false;
+        return TG_PUBLISHER_WAIT;
     to.items = tg_arena_alloc_array(arena, tg_informer_count(api->informer), sizeof(*to.items));
     if (to.items == NULL)
-        return false;
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory for the slices of the node");
     tg_informer_each(api->informer, collect, &to);
     *ret = to.items;
     *n = to.n;
-    return true;
+    return 0;
 }
 
 static void on_response(void *data, const struct tg_kube_result *result)

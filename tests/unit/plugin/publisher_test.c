@@ -14,6 +14,7 @@
 #include "api/runtime/json/decode.h"
 #include "kubelet-plugin/publisher.h"
 #include "kubelet-plugin/slice_body.h"
+#include "tests/support/failing_arena.h"
 #include "tests/support/metric_page.h"
 #include "tests/unit/plugin/folder.h"
 
@@ -122,18 +123,27 @@ static void execute(void *data, const struct tg_inventory_operation *operation,
     tg_defer(bench->loop, &bench->answer);
 }
 
-static bool observe(void *data, struct tg_arena *arena, const struct tg_resource_slice ***ret,
-                    size_t *n)
+static int observe(void *data, struct tg_arena *arena, const struct tg_resource_slice ***ret,
+                   size_t *n, struct tg_error *err)
 {
     struct bench *bench = data;
     if (!bench->known)
-        return false;
+        return TG_PUBLISHER_WAIT;
     *ret = tg_arena_alloc_array(arena, SLICES, sizeof(**ret));
+    if (*ret == NULL)
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory for the table");
     *n = 0;
     for (size_t i = 0; i < SLICES; i++)
         if (bench->stored[i].slice != NULL)
             (*ret)[(*n)++] = bench->stored[i].slice;
-    return true;
+    return 0;
+}
+
+static void begin(struct bench *bench)
+{
+    bench->answer = (struct tg_deferred){.callback = on_answer, .data = bench};
+    bench->api = (struct tg_publisher_api){.observe = observe, .execute = execute, .data = bench};
+    bench->publisher = tg_publisher_new(bench->loop, TEST_DRIVER, TEST_NODE, &bench->api);
 }
 
 static int setup(void **state)
@@ -144,25 +154,43 @@ static int setup(void **state)
     assert_int_equal(tg_provider_new("sim", &options, &bench->provider, NULL), 0);
     assert_int_equal(tg_provider_list(bench->provider, &bench->devices, NULL), 0);
     bench->loop = tg_loop_new(false);
-    bench->answer = (struct tg_deferred){.callback = on_answer, .data = bench};
-    bench->api = (struct tg_publisher_api){.observe = observe, .execute = execute, .data = bench};
-    bench->publisher = tg_publisher_new(bench->loop, TEST_DRIVER, TEST_NODE, &bench->api);
+    begin(bench);
     *state = bench;
     return 0;
 }
 
+/* Another node with the same devices on the same loop, since what waits may wait together. */
+static struct bench *add(struct bench *first)
+{
+    struct bench *bench = tg_xcalloc(1, sizeof(*bench));
+
+    bench->devices = first->devices;
+    bench->loop = first->loop;
+    begin(bench);
+    return bench;
+}
+
+static void drop(struct bench *bench)
+{
+    tg_publisher_free(bench->publisher);
+    tg_defer_cancel(bench->loop, &bench->answer);
+    for (size_t i = 0; i < SLICES; i++)
+        tg_arena_free(bench->stored[i].arena);
+    free(bench);
+}
 static int teardown(void **state)
 {
     struct bench *bench = *state;
-    tg_publisher_free(bench->publisher);
-    tg_defer_cancel(bench->loop, &bench->answer);
-    tg_loop_free(bench->loop);
-    for (size_t i = 0; i < SLICES; i++)
-        tg_arena_free(bench->stored[i].arena);
-    tg_device_set_done(&bench->devices);
-    tg_provider_free(bench->provider);
-    test_folder_done(&bench->folder);
-    free(bench);
+    struct tg_loop *loop = bench->loop;
+    struct tg_provider *provider = bench->provider;
+    struct tg_device_set devices = bench->devices;
+    struct test_folder folder = bench->folder;
+
+    drop(bench);
+    tg_loop_free(loop);
+    tg_device_set_done(&devices);
+    tg_provider_free(provider);
+    test_folder_done(&folder);
     return 0;
 }
 
@@ -390,6 +418,88 @@ static void writes_that_wait_and_failures_are_measured(void **state)
     tg_metrics_free(metrics);
 }
 
+/* An older slice is there and has to be updated, another one is of no use any more: every kind of
+ * write is in the plan but one, which the first publishing had. */
+static void spoil(struct bench *bench)
+{
+    struct tg_object_meta meta = {.name = "left-by-an-older-release"};
+    struct tg_resource_slice copy = *find(bench, NULL)->slice;
+
+    find(bench, NULL)->slice->spec->devices.n = 1;
+    copy.metadata = &meta;
+    store(bench, &bench->stored[SLICES - 1], &copy);
+}
+
+/* Its nth allocation fails; true if it came. */
+static bool publish_without_memory(struct bench *bench, size_t nth, bool again)
+{
+    struct tg_error err = TG_ERROR_INIT;
+    bool came;
+
+    if (again) {
+        start(bench);
+        spoil(bench);
+    }
+    failing_arena_start(nth);
+    if (again)
+        tg_publisher_changed(bench->publisher);
+    else
+        start(bench);
+    settle(bench);
+    came = failing_arena_stop();
+    if (tg_publisher_status(bench->publisher, &err) != 0) {
+        assert_true(came || again); /* after a deletion it waits a little and looks again */
+        assert_true(err.code == TG_RESOURCE_EXHAUSTED || err.code == TG_UNAVAILABLE);
+        assert_true(err.message[0] != '\0');
+    }
+    return came;
+}
+
+static void expect_published(struct bench *bench)
+{
+    const struct tg_resource_slice *slice;
+    size_t n = 0;
+
+    while (tg_publisher_status(bench->publisher, NULL) != 0)
+        tg_loop_run_once(bench->loop, true);
+    for (size_t i = 0; i < SLICES; i++)
+        n += bench->stored[i].slice != NULL;
+    assert_int_equal(n, 1);
+    slice = find(bench, NULL)->slice;
+    assert_int_equal(slice->spec->devices.n, bench->devices.devices.n);
+}
+
+static void publish_at_every_allocation(struct bench *first, bool again)
+{
+    TG_VEC(struct bench *) benches = {0};
+    size_t failures = 0;
+    bool came = true;
+
+    for (size_t nth = 1; came; nth++) {
+        struct bench *bench = add(first);
+
+        *TG_VEC_PUSH(&benches) = bench;
+        came = publish_without_memory(bench, nth, again);
+        failures += tg_publisher_status(bench->publisher, NULL) == -TG_RESOURCE_EXHAUSTED;
+    }
+    assert_true(failures > 10);
+    for (size_t i = 0; i < benches.n; i++) {
+        expect_published(benches.items[i]);
+        drop(benches.items[i]);
+    }
+    TG_VEC_DONE(&benches);
+}
+
+static void any_allocation_of_publishing_may_fail(void **state)
+{
+    publish_at_every_allocation(*state, false);
+}
+
+static void any_allocation_of_putting_slices_right_may_fail(void **state)
+{
+    publish_at_every_allocation(*state, true);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -407,6 +517,8 @@ int main(void)
         TEST(while_the_node_is_blocked_own_slices_are_removed_and_come_back_after),
         TEST(stale_slices_of_our_own_are_removed),
         TEST(a_new_node_object_of_the_same_name_becomes_the_owner),
+        TEST(any_allocation_of_publishing_may_fail),
+        TEST(any_allocation_of_putting_slices_right_may_fail),
         TEST(writes_that_wait_and_failures_are_measured),
         TEST(a_server_that_does_not_keep_what_it_is_given_is_not_hammered),
     };

@@ -48,7 +48,7 @@ static size_t observed(struct bench *bench, const struct tg_resource_slice **fir
     const struct tg_publisher_api *api = tg_slice_api_publisher(bench->slices);
     const struct tg_resource_slice **items;
     size_t n;
-    assert_true(api->observe(api->data, arena, &items, &n));
+    assert_int_equal(api->observe(api->data, arena, &items, &n, NULL), 0);
     *first = n > 0 ? items[0] : NULL;
     return n;
 }
@@ -108,11 +108,26 @@ static void slices_are_unknown_until_the_list_is_complete(void **state)
     const struct tg_resource_slice **items;
     const struct tg_resource_slice *first;
     size_t n;
-    assert_false(api->observe(api->data, NULL, &items, &n));
+    assert_int_equal(api->observe(api->data, NULL, &items, &n, NULL), TG_PUBLISHER_WAIT);
     wait_synced(bench);
     assert_true(bench->changed > 0);
     assert_int_equal(observed(bench, &first), 1);
     assert_string_equal(first->metadata->name, "old");
+}
+
+static void slices_that_find_no_memory_are_not_taken_for_slices_that_are_not_known(void **state)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    struct bench *bench = *state;
+    const struct tg_publisher_api *api = tg_slice_api_publisher(bench->slices);
+    const struct tg_resource_slice **items;
+    struct tg_error err = TG_ERROR_INIT;
+    size_t n;
+
+    wait_synced(bench);
+    tg_arena_fail_after(arena, 1);
+    assert_int_equal(api->observe(api->data, arena, &items, &n, &err), -TG_RESOURCE_EXHAUSTED);
+    assert_non_null(strstr(err.message, "memory"));
 }
 
 static void what_is_created_is_observed_without_waiting_for_the_watch(void **state)
@@ -176,6 +191,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(slices_are_unknown_until_the_list_is_complete),
+        TEST(slices_that_find_no_memory_are_not_taken_for_slices_that_are_not_known),
         TEST(what_is_created_is_observed_without_waiting_for_the_watch),
         TEST(an_update_replaces_the_slice_that_was_seen),
         TEST(a_deletion_carries_its_preconditions),
