@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tangram-kubelet-plugin: options, signals and the exit status around plugin.h. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,9 @@ int main(int argc, char **argv)
     enum tg_options_result result;
     struct tg_error err;
 
+    /* Large messages are rare: what they took goes back to the system. Left to itself, malloc
+     * raises this limit with the first one and keeps the next ones in its heap. */
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
     int rc = tg_options_parse(&tg_plugin_option_set, argc, argv, &options, &result, &err);
     if (rc == 0 && result == TG_OPTIONS_EXIT)
         return EXIT_SUCCESS;

@@ -9,6 +9,7 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -392,6 +393,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
         return 2;
     }
+    mallopt(M_MMAP_THRESHOLD, 128 << 10); /* as the plugin does */
     bench.folder = argv[1];
     bench.contained = getpid() == 1;
     bench.loop = tg_loop_new(true);

@@ -13,7 +13,7 @@
  * connections harms itself; the only connection of a process, like the kubelet's, is never ended
  * (processes of PID namespaces that ours cannot see are one process here; an end is told by GOAWAY,
  * after which the kubelet connects again at once). Without such a place the new one is closed.
- * Messages that are incomplete or unread take at most 16 MiB, beyond 64 KiB a connection; more is
+ * Messages that are incomplete or unread take at most 8 MiB, beyond 64 KiB a connection; more is
  * refused with RESOURCE_EXHAUSTED.
  */
 #ifndef TG_RUNTIME_GRPC_GRPC_H
