@@ -17,7 +17,7 @@
 /* The kubelet has one, a person with a tool another: an idle connection takes about 15 KiB. */
 #define MAX_CONNECTIONS 256
 #define MAX_HELD ((size_t)8 << 20) /* bytes of messages, all connections together */
-#define ACCEPTS 32                  /* then other connections have their turn */
+#define ACCEPTS 32                 /* then other connections have their turn */
 #define READ_CHUNK ((size_t)16 << 10)
 #define READ_CHUNKS 16 /* then other connections have their turn */
 #define ACCEPT_RETRY (1 * TG_SECOND)
