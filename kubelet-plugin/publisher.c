@@ -135,13 +135,13 @@ static int keep(struct tg_publisher *publisher, struct tg_inventory_operation *o
     struct tg_arena *arena = publisher->arena;
     struct tg_resource_slice *slice = tg_arena_alloc(arena, sizeof(*slice));
     struct tg_object_meta *meta = tg_arena_alloc(arena, sizeof(*meta));
-    const char **const strings[] = {&meta->name, &meta->uid, &meta->resource_version};
 
     if (slice == NULL || meta == NULL)
         return -1;
     *slice = *operation->slice;
     *meta = *slice->metadata;
     slice->metadata = meta;
+    const char **const strings[] = {&meta->name, &meta->uid, &meta->resource_version};
     for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
         if (*strings[i] != NULL && (*strings[i] = tg_arena_strdup(arena, *strings[i])) == NULL)
             return -1;

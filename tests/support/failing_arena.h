@@ -53,18 +53,16 @@ static inline void failing_arena_note(void)
     void *addresses[96];
     int n = backtrace(addresses, 96);
     uint64_t chain = 14695981039346656037u; /* FNV-1a, by addresses */
-    struct failing_arena_site *site = failing_arena.sites.items;
-    const struct failing_arena_site *end = site + failing_arena.sites.n;
+    size_t at = 0;
 
     for (int i = 0; i < n; i++)
         chain = (chain ^ (uintptr_t)addresses[i]) * 1099511628211u;
-    while (site < end && site->chain != chain)
-        site++;
-    if (site == end) {
-        site = TG_VEC_PUSH(&failing_arena.sites);
-        *site = (struct failing_arena_site){.chain = chain, .first = failing_arena.calls};
-    }
-    site->last = failing_arena.calls;
+    while (at < failing_arena.sites.n && failing_arena.sites.items[at].chain != chain)
+        at++;
+    if (at == failing_arena.sites.n)
+        *TG_VEC_PUSH(&failing_arena.sites) =
+            (struct failing_arena_site){.chain = chain, .first = failing_arena.calls};
+    failing_arena.sites.items[at].last = failing_arena.calls;
 }
 
 /* True if the allocation that was to fail came. */
