@@ -34,6 +34,7 @@ func (raw) Unmarshal(data []byte, v any) error { *v.(*[]byte) = bytes.Clone(data
 var (
 	folder = flag.String("folder", "", "where the server serves")
 	only   = flag.String("only", "", "the one check to play")
+	memory = flag.Bool("memory", true, "judge what memory the server takes (a sanitizer keeps what was freed)")
 	hold   = flag.String("hold", "", "open a thousand connections and keep them: grpc or raw (used by the check of them)")
 )
 
