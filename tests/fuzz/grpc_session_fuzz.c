@@ -69,7 +69,7 @@ static void drain(struct state *state, size_t piece)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const struct tg_grpc_session_handlers handlers = {find, request, cancelled};
-    struct tg_grpc_budget budget = {.max = 4096};
+    struct tg_grpc_budget budget = {.max = 1024, .own = 64};
     struct state state = {.session = tg_grpc_session_new(&handlers, &state, &budget)};
     size_t piece = n > 0 && data[0] > 0 ? data[0] : 65536;
 

@@ -16,8 +16,9 @@
 
 /* The kubelet has one, a person with a tool another: an idle connection takes about 15 KiB. */
 #define MAX_CONNECTIONS 256
-#define MAX_HELD ((size_t)8 << 20) /* bytes of messages, all connections together */
-#define ACCEPTS 32                 /* then other connections have their turn */
+#define MAX_HELD ((size_t)8 << 20)  /* bytes of messages, all connections together */
+#define OWN_HELD ((size_t)64 << 10) /* not counted, of each connection */
+#define ACCEPTS 32                  /* then other connections have their turn */
 #define READ_CHUNK ((size_t)16 << 10)
 #define READ_CHUNKS 16 /* then other connections have their turn */
 #define ACCEPT_RETRY (1 * TG_SECOND)
@@ -503,7 +504,7 @@ int tg_grpc_server_new(struct tg_loop *loop, const char *socket_path,
     server->path = tg_xstrdup(socket_path);
     server->fd = fd;
     server->bound = bound;
-    server->budget.max = MAX_HELD;
+    server->budget = (struct tg_grpc_budget){.max = MAX_HELD, .own = OWN_HELD};
     server->io = (struct tg_io){.callback = on_accept, .data = server};
     server->accept_retry = (struct tg_timer){.callback = on_accept_retry, .data = server};
     tg_io_start(loop, &server->io, fd, TG_LOOP_READ);

@@ -17,7 +17,6 @@
 #define MAX_STREAMS 64
 #define MAX_HEADER_LIST ((size_t)16 << 10)
 #define MAX_REQUEST_BYTES ((size_t)8 << 20) /* all unfinished requests of a connection together */
-#define OWN_BYTES ((size_t)64 << 10)        /* of messages, not counted in the shared budget */
 #define MAX_SETTINGS 32                     /* entries in one SETTINGS frame */
 #define MAX_CONTINUATIONS 8
 #define MAX_OUTBOUND_ACK 1000
@@ -79,9 +78,9 @@ static nghttp2_nv header(const char *name, const char *value)
 
 /* --- what messages take --- */
 
-static size_t shared_part(size_t held)
+static size_t shared_part(const struct tg_grpc_session *session)
 {
-    return held > OWN_BYTES ? held - OWN_BYTES : 0;
+    return session->held > session->budget->own ? session->held - session->budget->own : 0;
 }
 
 /* Counts what the stream holds now. Returns false if all sessions together hold more than they may:
@@ -91,11 +90,11 @@ static bool count_held(struct stream *stream)
     struct tg_grpc_session *session = stream->session;
     size_t held =
         stream->request.message.len + stream->sending.frame.len + stream->newest.frame.len;
-    size_t before = shared_part(session->held);
+    size_t before = shared_part(session);
 
     session->held += held - stream->held;
     stream->held = held;
-    session->budget->used += shared_part(session->held) - before;
+    session->budget->used += shared_part(session) - before;
     return session->budget->used <= session->budget->max;
 }
 

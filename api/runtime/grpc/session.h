@@ -19,10 +19,10 @@
 struct tg_grpc_session;
 
 /* What all sessions of a server together hold of messages: requests that are not complete, answers
- * that were not read. A session may hold 64 KiB that are not counted, so that an ordinary call is
- * served whatever others do. */
+ * that were not read. */
 struct tg_grpc_budget {
     size_t max; /* more is refused with RESOURCE_EXHAUSTED */
+    size_t own; /* not counted, of each session: an ordinary call is served whatever others do */
     size_t used;
 };
 

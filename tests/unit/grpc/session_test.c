@@ -93,7 +93,7 @@ static int setup(void **state)
 {
     struct bench *bench = tg_xcalloc(1, sizeof(*bench));
     bench->now = 1000 * TG_SECOND;
-    bench->budget.max = (size_t)16 << 20;
+    bench->budget = (struct tg_grpc_budget){.max = (size_t)16 << 20, .own = (size_t)64 << 10};
     bench->session = tg_grpc_session_new(&bench_handlers, bench, &bench->budget);
     client_init(&bench->client);
     *state = bench;
