@@ -353,7 +353,7 @@ static int compare_names(const void *a, const void *b)
 
 struct names {
     char **items;
-    size_t n;
+    size_t n, capacity;
 };
 
 static void names_done(struct names *names)
@@ -363,31 +363,46 @@ static void names_done(struct names *names)
     free(names->items);
 }
 
+static void names_add(struct names *names, const char *name)
+{
+    if (names->n == names->capacity) {
+        names->capacity = names->capacity == 0 ? 16 : 2 * names->capacity;
+        names->items = tg_xreallocarray(names->items, names->capacity, sizeof(*names->items));
+    }
+    names->items[names->n++] = tg_xstrdup(name);
+}
+
+static int read_names(const struct scan *scan, DIR *folder, struct names *ret, struct tg_error *err)
+{
+    for (;;) {
+        /* The end is told apart from a failure by errno only; a claim that is overlooked here may
+         * be one that nothing else tells of. */
+        errno = 0;
+        const struct dirent *entry = readdir(folder);
+        if (entry == NULL && errno != 0)
+            return tg_error_errno(err, errno, "cannot list %s", scan->cdi->folder);
+        if (entry == NULL)
+            return 0;
+        if (!is_document(scan, entry->d_name) && !is_leftover(scan, entry->d_name))
+            continue;
+        if (ret->n == DOCUMENTS_MAX)
+            return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: more than %d documents of ours",
+                                scan->cdi->folder, DOCUMENTS_MAX);
+        names_add(ret, entry->d_name);
+    }
+}
+
 /* All names of ours first: the folder changes while they are visited. */
 static int list_names(const struct scan *scan, struct names *ret, struct tg_error *err)
 {
     DIR *folder = opendir(scan->cdi->folder);
-    size_t capacity = 0;
     if (folder == NULL)
         return tg_error_errno(err, errno, "cannot list %s", scan->cdi->folder);
-    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        if (!is_document(scan, entry->d_name) && !is_leftover(scan, entry->d_name))
-            continue;
-        if (ret->n == DOCUMENTS_MAX) {
-            closedir(folder);
-            return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: more than %d documents of ours",
-                                scan->cdi->folder, DOCUMENTS_MAX);
-        }
-        if (ret->n == capacity) {
-            capacity = capacity == 0 ? 16 : 2 * capacity;
-            ret->items = tg_xreallocarray(ret->items, capacity, sizeof(*ret->items));
-        }
-        ret->items[ret->n++] = tg_xstrdup(entry->d_name);
-    }
+    int rc = read_names(scan, folder, ret, err);
     closedir(folder);
-    if (ret->n > 0)
+    if (rc == 0 && ret->n > 0)
         qsort(ret->items, ret->n, sizeof(*ret->items), compare_names);
-    return 0;
+    return rc;
 }
 
 static int remove_leftover(const struct tg_cdi *cdi, const char *file, struct tg_error *err)
