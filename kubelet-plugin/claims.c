@@ -264,6 +264,7 @@ static void begin(struct item *item)
 {
     struct tg_claims *claims = item->batch->claims;
 
+    tg_arena_reset(item->arena); /* of what an earlier try read */
     if (item->batch->prepare) {
         item->reading = claims->source->get(claims->source->data, item->claim.namespace_,
                                             item->claim.name, on_read, item);

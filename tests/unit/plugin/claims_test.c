@@ -14,7 +14,7 @@
 #include "tests/support/promtool.h"
 #include "tests/unit/plugin/folder.h"
 
-#define READS 8
+#define READS 32
 
 /* A read that waits until the test answers it. */
 struct read {
@@ -148,21 +148,29 @@ static void wait_answer(struct bench *bench)
         tg_loop_run_once(bench->loop, true);
 }
 
-static void answer_read(struct bench *bench, size_t i, const char *uid, const char *device)
+/* A claim that takes so many bytes more than its allocation. */
+static void answer_read_large(struct bench *bench, size_t i, const char *uid, const char *device,
+                              int bytes)
 {
-    TG_AUTOFREE char *json =
-        tg_xasprintf("{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"%s\"},"
-                     "\"status\":{\"allocation\":"
-                     "{\"devices\":{\"results\":[{\"request\":\"r/sub\",\"driver\":\"" TEST_DRIVER
-                     "\",\"pool\":\"" TEST_NODE "\",\"device\":\"%s\"}]}}}}",
-                     bench->reads[i].name, uid, device);
+    TG_AUTOFREE char *json = tg_xasprintf(
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"%s\"},"
+        "\"status\":{\"allocation\":"
+        "{\"devices\":{\"results\":[{\"request\":\"r/sub\",\"driver\":\"" TEST_DRIVER
+        "\",\"pool\":\"" TEST_NODE "\",\"device\":\"%s\"}]}},\"devices\":[{\"data\":\"%*s\"}]}}",
+        bench->reads[i].name, uid, device, bytes, "");
     assert_true(bench->reads[i].open);
     bench->reads[i].open = false;
     bench->reads[i].done(bench->reads[i].done_data, json, strlen(json), NULL);
 }
 
+static void answer_read(struct bench *bench, size_t i, const char *uid, const char *device)
+{
+    answer_read_large(bench, i, uid, device, 0);
+}
+
 static struct tg_kubelet_claim one = {"ns", UID("1"), "one"};
 static struct tg_kubelet_claim two = {"ns", UID("2"), "two"};
+static struct tg_kubelet_claim three = {"ns", UID("3"), "three"}; /* never prepared */
 
 static void prepare_one(struct bench *bench, struct tg_kubelet_claim *claim, const char *device)
 {
@@ -250,6 +258,30 @@ static void a_prepare_waits_for_the_claim_that_holds_its_device(void **state)
     bench->devices = NULL;
     bench->claims = NULL;
     tg_metrics_free(metrics);
+}
+
+/* Its memory is that of one reading, however many claims of the node end meanwhile. */
+static void a_prepare_that_waits_is_tried_again_any_number_of_times(void **state)
+{
+    struct bench *bench = *state;
+
+    tg_claims_wait_for_devices(bench->claims, 3600 * TG_SECOND);
+    prepare_one(bench, &one, device_name(bench, 0));
+    start(bench, true, 1, &two);
+    for (size_t i = 1; i < READS - 1; i++) {
+        answer_read_large(bench, i, UID("2"), device_name(bench, 0), 300 << 10);
+        start(bench, false, 1, i + 2 < READS ? &three : &one);
+        while (bench->n_reads < i + 2) {
+            assert_true(bench->answered <= (int)i + 1); /* nobody but those that ended */
+            tg_loop_run_once(bench->loop, true);
+        }
+    }
+    answer_read_large(bench, READS - 1, UID("2"), device_name(bench, 0), 300 << 10);
+    while (bench->answered < READS)
+        tg_loop_run_once(bench->loop, true);
+    assert_string_equal(bench->uid[0], UID("2"));
+    assert_string_equal(bench->error[0], "");
+    assert_string_equal(bench->device[0], device_name(bench, 0));
 }
 
 static void a_prepare_that_waited_in_vain_is_refused(void **state)
@@ -441,6 +473,7 @@ int main(void)
         TEST(a_device_of_another_claim_is_refused_and_the_rest_of_the_batch_is_not),
         TEST(an_unprepared_device_is_free_again),
         TEST(a_prepare_waits_for_the_claim_that_holds_its_device),
+        TEST(a_prepare_that_waits_is_tried_again_any_number_of_times),
         TEST(a_prepare_that_waited_in_vain_is_refused),
         TEST(an_abandoned_or_unprepared_claim_waits_no_more),
         TEST(unpreparing_what_was_never_prepared_succeeds_without_the_api_server),
