@@ -79,7 +79,7 @@ struct tg_rest_call {
     int64_t total_timeout; /* streams: until the end of the body, from sending on; 0: none */
     size_t max_body;       /* not for streams; 0: 64 MiB; more is TG_RESOURCE_EXHAUSTED */
     /* Streams: called for each piece of the body of a 2xx answer; returns 0, or -1 to stop the
-     * request (done tells TG_CANCELLED). Bodies of other answers go to done. */
+     * request (done tells TG_CANCELLED). Bodies of other answers go to done, up to 1 MiB. */
     int (*on_data)(void *data, const char *bytes, size_t n);
     /* Asked when the connection stands, before the first byte of the request goes out (again, if
      * curl sends it again on another connection): false, and it is not sent (done tells
