@@ -12,6 +12,7 @@ sys.path[0:0] = [HERE, os.path.join(HERE, os.pardir, "checker")]
 import api  # noqa: E402
 import checker  # noqa: E402
 import command  # noqa: E402
+import marathon  # noqa: E402
 import plays  # noqa: E402
 import traces  # noqa: E402
 import rules  # noqa: E402
@@ -23,19 +24,27 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/tangram-system/leases/tangram-c
 
 PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
-MARATHON_FAULTS = 1000
-MARATHON_WARM = 100  # faults after which memory and descriptors are what they should stay
 # Everything but the lease: a process that ends with its leadership has nothing that could leak.
-MARATHON = {"do": "random", "seed": 1, "percent": 25,
+MARATHON = {"do": "random", "seed": 1, "percent": 25, "times": -1,
             "resource": "pods|nodes|namespaces|events|gangs.*|resource.*|deviceclasses|devicetaintrules"}
 
 
+def steady(options, config):
+    """The same configuration with a lease that outlasts whatever the machine does."""
+    file = os.path.join(options.dir, "config", "faults-steady.yaml")
+    with open(config, encoding="utf-8") as text, open(file, "w", encoding="utf-8") as out:
+        out.write(text.read().replace("lease: 2s", "lease: 15s"))
+    return file
+
+
 class ControllerPlayer(Player):
+    marathon_rules = [MARATHON]
+
     def __init__(self, options):
         self.server = command.server(options)
-        config = os.path.join(HERE, "controller.yaml")
+        quick = os.path.join(HERE, "controller.yaml")
 
-        def process(name, kubeconfig, port):
+        def process(name, kubeconfig, port, config=quick):
             health = f"{options.health}:{port}"
             return Process(options.dir, name, [
                 options.program, "--kubeconfig", os.path.join(options.dir, "kubeconfig", kubeconfig), "--config", config,
@@ -49,6 +58,7 @@ class ControllerPlayer(Player):
                                         "preemptionPolicy": "Never"})
         self.controller = process("faults-controller", "faults-controller-proxied", 8081)
         self.standby = process("faults-standby", "faults-controller", 8082)
+        self.steady = process("faults-controller", "faults-controller-proxied", 8081, steady(options, quick))
         super().__init__(command.proxy(options), api.Recorder(self.server, workload.COLLECTIONS),
                          [self.controller, self.standby])
 
@@ -100,32 +110,21 @@ class ControllerPlayer(Player):
         if not self.recorder.wait(30, lambda state: not state):
             raise RuntimeError("the namespace cannot be cleared: " + workload.describe(self.recorder.snapshot()))
 
-    def marathon(self):
-        """One process, a thousand faults: it holds no more at the end than near the beginning. Returns whether it does."""
+    def begin_marathon(self):
         self.deadline *= 3  # so many faults in a row make long pauses
-        self.set_rules([MARATHON])
-        before = self.recorder.begin()
-        self.controller.start()
-        warm = None
-        try:
-            while (count := len(self.proxy.faults())) < MARATHON_FAULTS or warm is None:
-                self.round(plays.ALL)
-                if warm is None and count >= MARATHON_WARM:
-                    warm = self.controller.descriptors(), self.controller.resident()
-            self.proxy.set([])
-            self.round(plays.ALL)
-            last = self.controller.descriptors(), self.controller.resident()
-            self.check(before)
-        except Failure as failure:
-            self.end_processes()
-            self.clear()
-            print(f"FAILED  marathon: {failure}", flush=True)
-            return False
-        ended = self.end_processes()
-        good = not self.restarts and not ended and last[0] <= warm[0] + 2 and last[1] <= warm[1] * 1.1
-        print(f"{'passed' if good else 'FAILED':7} marathon: {count} faults in one process; descriptors {warm[0]} -> {last[0]},"
-              f" resident {warm[1]} -> {last[1]} kB, {self.restarts} restarts", flush=True)
-        return good
+        self.processes = [self.steady]
+        self.server.delete(LEASE)
+        self.began = self.recorder.begin()
+        self.steady.start()
+
+    def disturb(self):
+        self.round(plays.ALL)
+        return 0
+
+    def prove(self):
+        self.compare(self.wanted[tuple(plays.ALL)], workload.normal(self.round(plays.ALL)))
+        self.check(self.began)
+        self.began = self.recorder.begin()
 
     def choose(self, options):
         """The plays of this run, from the requests of runs without faults."""
@@ -151,8 +150,8 @@ def main():
         passed, failed = player.run([play for play in player.choose(options) if options.only.search(play.name)])
         done = traces.play(player, options.only)
         passed, failed = passed + done[0], failed + done[1]
-        if options.night and options.only.search("marathon"):
-            good = player.marathon()
+        if options.only.search("marathon"):
+            good = player.marathon(marathon.FAULTS[options.night])
             passed, failed = passed + good, failed + (not good)
     finally:
         player.end_processes()

@@ -13,6 +13,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import api  # noqa: E402
 import checker  # noqa: E402
 import command  # noqa: E402
+import hostile  # noqa: E402
+import marathon  # noqa: E402
 import plays  # noqa: E402
 import workload  # noqa: E402
 from player import Failure, Player  # noqa: E402
@@ -68,7 +70,12 @@ def is_free(state):
     return not of_kind(state, "Pod") and not of_kind(state, "ResourceClaim")
 
 
+# Half of all requests; the other faults are those of clients on its sockets.
+MARATHON = {"do": "random", "seed": 1, "percent": 50, "times": -1}
+
+
 class PluginPlayer(Player):
+    marathon_rules = [MARATHON]
     deadline = 240  # the kubelet gives a silent plugin 45 s; the plugin takes a watch for dead after 3 min without a word
 
     def __init__(self, options):
@@ -83,6 +90,7 @@ class PluginPlayer(Player):
         self.server.create(workload.TEMPLATES, TEMPLATE)
         super().__init__(command.proxy(options), api.Recorder(self.server, COLLECTIONS), [self.plugin])
         self.between, self.socket_logs = [], []  # proxies on the sockets
+        self.rounds = 0  # of the marathon
 
     def command(self, registry):
         here = os.path.dirname(os.path.abspath(__file__))
@@ -153,14 +161,21 @@ class PluginPlayer(Player):
 
     def scenario(self, play):
         self.recorder.begin()
+        self.bring_up(play.sockets)
+        return self.serve()
+
+    def bring_up(self, sockets=None):
         for item in self.server.get(COLLECTIONS[2][0])["items"]:
             self.server.delete(f"{SLICES}/{item['metadata']['name']}")
         self.await_state("without slices", lambda state: not of_kind(state, "ResourceSlice"))
         self.plugin.start()
-        if play.sockets:
-            self.stand_between(play.sockets)
+        if sockets:
+            self.stand_between(sockets)
         self.await_state("published", is_published)
         self.await_state("registered", lambda _: self.plugin.says("The kubelet registered the driver"))
+
+    def serve(self):
+        """A pod comes and goes. Returns the state when it ran, and after it."""
         self.server.create(workload.PODS, POD)
         self.await_state("ready", is_ready)
         result = self.describe_running()
@@ -171,6 +186,23 @@ class PluginPlayer(Player):
         folder = f"{self.root}/var/run/cdi"
         result["node"] = {"CDI documents": sorted(os.listdir(folder)) if os.path.isdir(folder) else []}
         return result
+
+    def begin_marathon(self):
+        self.plugin.command = self.on_node("", self.command(REGISTRY)).command
+        self.recorder.begin()
+        self.bring_up()
+
+    def disturb(self):
+        self.rounds += 1
+        self.tamper()
+        if self.rounds % 10 == 0:
+            self.serve()
+        return sum(hostile.abuse(self.root + path, self.rounds) for path in (
+            f"{SERVICE}/dra.sock", f"{REGISTRY}/{REGISTRATION_SOCKET}"))
+
+    def prove(self):
+        self.compare(self.wanted[tuple(UNITS)], self.serve())
+        self.recorder.begin()
 
     def tamper(self):
         """What only a plugin repairs: a device that is missing, a slice that is too much."""
@@ -237,6 +269,9 @@ def main():
     player = PluginPlayer(options)
     try:
         passed, failed = player.run([play for play in player.choose(options) if options.only.search(play.name)])
+        if options.only.search("marathon"):
+            good = player.marathon(marathon.FAULTS[options.night])
+            passed, failed = passed + good, failed + (not good)
     finally:
         player.stand_aside()
         player.end_processes()

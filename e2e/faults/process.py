@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program under test."""
 
+import collections
 import http.client
 import os
 import signal
 import subprocess
+import urllib.request
 
 END_DEADLINE = 10  # seconds for a program to end when it is asked to
 
@@ -57,10 +59,23 @@ class Process:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
-    def resident(self):
-        """Kilobytes."""
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii", errors="replace") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+    def metrics(self):
+        """name -> sum over all labels."""
+        with urllib.request.urlopen(f"http://{self.health}/metrics", timeout=10) as page:
+            lines = [line for line in page.read().decode().splitlines() if line and not line.startswith("#")]
+        sums = collections.Counter()
+        for line in lines:
+            name, value = line.rsplit(" ", 1)
+            sums[name.split("{", 1)[0]] += float(value)
+        return sums
+
+    def holdings(self):
+        """What it holds now: numbers, and kilobytes."""
+        metrics = self.metrics()
+        return {"descriptors": self.descriptors(),
+                "requests": int(sum(value for name, value in metrics.items() if name.endswith("_in_flight"))),
+                "heap": int(metrics["tangram_process_heap_in_use_bytes"]) // 1024,
+                "resident": int(metrics["process_resident_memory_bytes"]) // 1024}
 
     def end(self):
         """Asks it to end. Returns what was wrong with how it did, or nothing."""

@@ -230,6 +230,9 @@ static void judge_usage(struct soak *soak)
     for (size_t i = 0; i < soak->n_samples; i++)
         peak = soak->samples[i].heap > peak ? soak->samples[i].heap : peak;
     printf("heap: at most %zu\n", peak);
+    /* What the allocator keeps between objects, but could give back. */
+    malloc_trim(0);
+    printf("RSS: %zu after malloc_trim\n", measure().rss);
     if (after[0] > before[0] + HEAP_SLACK(before[0]) || peak > HEAP_PEAK(before[0]))
         fail(soak, "the heap has grown");
     if (after[1] > before[1] + RSS_SLACK(before[1]))

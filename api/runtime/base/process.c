@@ -2,6 +2,7 @@
 #include "api/runtime/base/process.h"
 
 #include <dirent.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,7 +13,7 @@
 #include "api/runtime/base/clock.h"
 #include "api/runtime/base/file.h"
 
-enum { CPU, RESIDENT, VIRTUAL, STARTED, OPEN_FDS, MAX_FDS, BUILD, N_METRICS };
+enum { CPU, RESIDENT, VIRTUAL, HEAP, STARTED, OPEN_FDS, MAX_FDS, BUILD, N_METRICS };
 
 static const struct tg_metric_definition table[N_METRICS] = {
     [CPU] = {.name = "process_cpu_seconds_total",
@@ -24,6 +25,10 @@ static const struct tg_metric_definition table[N_METRICS] = {
     [VIRTUAL] = {.name = "process_virtual_memory_bytes",
                  .help = "Virtual memory size in bytes.",
                  .kind = TG_METRIC_GAUGE},
+    /* What the resident memory does not tell: whether it is held, or merely not given back. */
+    [HEAP] = {.name = "tangram_process_heap_in_use_bytes",
+              .help = "Memory that the program has allocated and not freed, in bytes.",
+              .kind = TG_METRIC_GAUGE},
     [STARTED] = {.name = "process_start_time_seconds",
                  .help = "Start time of the process since the Unix epoch in seconds.",
                  .kind = TG_METRIC_GAUGE},
@@ -87,10 +92,12 @@ static void collect(void *data)
 {
     struct tg_metrics *metrics = data;
     struct tg_metric *metric[N_METRICS];
+    struct mallinfo2 heap = mallinfo2();
     struct stat_fields stat;
     struct rlimit files;
 
     tg_metrics_add(metrics, table, N_METRICS, metric);
+    tg_metric_set(metric[HEAP], NULL, (double)(heap.uordblks + heap.hblkhd));
     tg_metric_set(metric[OPEN_FDS], NULL, count_fds());
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)
         tg_metric_set(metric[MAX_FDS], NULL, (double)files.rlim_cur);

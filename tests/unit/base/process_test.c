@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,17 @@
 
 #include "tests/support/promtool.h"
 
+#include "api/runtime/base/mem.h"
 #include "api/runtime/base/process.h"
+
+#define BLOCK ((size_t)4 << 20)
+
+static size_t heap_in_use(void)
+{
+    struct mallinfo2 heap = mallinfo2();
+
+    return heap.uordblks + heap.hblkhd;
+}
 
 static double value_of(const char *text, const char *name)
 {
@@ -32,18 +43,26 @@ static void a_process_tells_what_the_kernel_knows_of_it(void **state)
     struct tg_buf before = TG_BUF_INIT(1 << 20);
     struct tg_buf after = TG_BUF_INIT(1 << 20);
     double now = (double)time(NULL);
+    size_t heap;
+    char *block;
     int fd;
 
     (void)state;
     tg_process_measure(metrics, "tester", "1.2.3");
     tg_metrics_write(metrics, &before);
     fd = dup(STDERR_FILENO);
+    heap = heap_in_use();
+    block = tg_xmalloc(BLOCK);
+    heap = heap_in_use() - heap; /* 0 where a sanitizer allocates */
     tg_metrics_write(metrics, &after);
+    free(block);
     close(fd);
     assert_non_null(
         strstr(before.data, "tangram_build_info{program=\"tester\",version=\"1.2.3\"} 1\n"));
     assert_true(value_of(after.data, "process_open_fds") ==
                 value_of(before.data, "process_open_fds") + 1);
+    assert_true(value_of(after.data, "tangram_process_heap_in_use_bytes") >=
+                value_of(before.data, "tangram_process_heap_in_use_bytes") + (double)heap);
     assert_true(value_of(before.data, "process_max_fds") >= 64);
     assert_true(value_of(before.data, "process_cpu_seconds_total") >= 0);
     assert_true(value_of(before.data, "process_resident_memory_bytes") > 100000);
