@@ -155,6 +155,12 @@ class Recorder:
                     return False
                 self.changed.wait(min(left, 0.5))
 
+    def has_gone(self, item):
+        """Whether it was there and is not any more; what is not there yet has not gone."""
+        uid = item["metadata"]["uid"]
+        with self.changed:
+            return any(what == "gone" and gone["metadata"]["uid"] == uid for _, what, gone in reversed(self.events))
+
     def begin(self):
         """Forgets what happened before and returns the state at this moment."""
         with self.changed:

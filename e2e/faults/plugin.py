@@ -70,8 +70,8 @@ def is_free(state):
     return not of_kind(state, "Pod") and not of_kind(state, "ResourceClaim")
 
 
-# Half of all requests; the other faults are those of clients on its sockets.
-MARATHON = {"do": "random", "seed": 1, "percent": 50, "times": -1}
+# Most requests; the other faults are those of clients on its sockets.
+MARATHON = {"do": "random", "seed": 1, "percent": 70, "times": -1}
 
 
 class PluginPlayer(Player):
@@ -194,11 +194,12 @@ class PluginPlayer(Player):
 
     def disturb(self):
         self.rounds += 1
-        self.tamper()
+        for _ in range(3):
+            self.tamper()
         if self.rounds % 10 == 0:
             self.serve()
-        return sum(hostile.abuse(self.root + path, self.rounds) for path in (
-            f"{SERVICE}/dra.sock", f"{REGISTRY}/{REGISTRATION_SOCKET}"))
+        path = (f"{SERVICE}/dra.sock", f"{REGISTRY}/{REGISTRATION_SOCKET}")[self.rounds % 2]
+        return hostile.abuse(self.root + path, self.rounds)
 
     def prove(self):
         self.compare(self.wanted[tuple(UNITS)], self.serve())
@@ -210,9 +211,8 @@ class PluginPlayer(Player):
         self.server.request("PATCH", f"{SLICES}/{item['metadata']['name']}",
                             {"spec": {"devices": item["spec"]["devices"][:1]}}, "application/merge-patch+json")
         self.await_state("restored", lambda state: is_published(state) and self.is_newer(state, item))
-        self.server.create(SLICES, STRAY)
-        self.await_state("without the stray slice", lambda state: is_published(state) and
-                         ("ResourceSlice", "faults-stray") not in state)
+        stray = self.server.create(SLICES, STRAY)
+        self.await_state("without the stray slice", lambda state: is_published(state) and self.recorder.has_gone(stray))
 
     @staticmethod
     def is_newer(state, item):

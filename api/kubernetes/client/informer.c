@@ -170,12 +170,27 @@ static struct tg_error error_of(const struct tg_informer *informer, const char *
 
 /* List. */
 
+/* A list, whole or not, leaves holes as large as itself. */
+static void trim(bool large)
+{
+    if (large)
+        malloc_trim(0);
+}
+
+static bool is_large(const struct tg_index *list)
+{
+    return list != NULL && tg_index_count(list) > trim_above;
+}
+
 static void end_list(struct tg_informer *informer)
 {
+    bool large = is_large(informer->staged);
+
     tg_json_list_stream_free(informer->stream);
     tg_index_free(informer->staged);
     informer->stream = NULL;
     informer->staged = NULL;
+    trim(large);
 }
 
 static int on_item(void *data, const char *json, size_t n, struct tg_error *err)
@@ -184,10 +199,8 @@ static int on_item(void *data, const char *json, size_t n, struct tg_error *err)
     struct tg_stored *stored = tg_informer_read_object(informer, json, n);
 
     (void)err;
-    if (stored == NULL)
-        return 0;
-    tg_index_set(informer->staged, stored);
-    tg_index_cool(informer->staged);
+    if (stored != NULL)
+        tg_store_list(&informer->store, informer->staged, stored);
     return 0;
 }
 
@@ -246,7 +259,7 @@ static void finish_list(struct tg_informer *informer)
 {
     uint64_t version = 0;
     struct tg_index *list = TG_TAKE(informer->staged);
-    bool large = tg_index_count(list) > trim_above;
+    bool large = is_large(list);
 
     end_list(informer);
     (void)tg_parse_u64(informer->list_version, strlen(informer->list_version), &version);
@@ -257,8 +270,7 @@ static void finish_list(struct tg_informer *informer)
     informer->awaited = 0; /* a list is no watch */
     tg_store_replace(&informer->store, list, version, informer->highest_before);
     tg_index_free(list);
-    if (large)
-        malloc_trim(0);
+    trim(large);
     informer->whole_list = false;
     informer->token_renewed = false;
     if (!informer->synced) {

@@ -243,6 +243,19 @@ static bool is_same(const struct tg_stored *a, const struct tg_stored *b)
            tg_streq(a->object->metadata->uid, b->object->metadata->uid);
 }
 
+void tg_store_list(struct tg_store *store, struct tg_index *list, struct tg_stored *stored)
+{
+    struct tg_stored *same =
+        store->hot == SIZE_MAX ? tg_index_get(store->objects, stored->key) : NULL;
+
+    if (same != NULL && is_same(same, stored)) {
+        tg_stored_unref(stored);
+        stored = tg_stored_ref(same);
+    }
+    tg_index_set(list, stored);
+    tg_index_cool(list);
+}
+
 void tg_store_replace(struct tg_store *store, struct tg_index *list, uint64_t version,
                       uint64_t highest_before)
 {
