@@ -32,8 +32,6 @@ static const struct mode {
     {"read-only", EROFS, CALL_WRITE | CALL_MAKE | CALL_FOLDER | CALL_CHANGE | CALL_ENTER, false},
     {"failing once", EIO,
      CALL_WRITE | CALL_MAKE | CALL_FOLDER | CALL_SYNC | CALL_CHANGE | CALL_OPEN | CALL_READ, true},
-    {"failing for good", EIO,
-     CALL_WRITE | CALL_MAKE | CALL_FOLDER | CALL_SYNC | CALL_CHANGE | CALL_OPEN | CALL_READ, false},
     {"without descriptors", EMFILE, CALL_MAKE | CALL_OPEN, false},
 };
 
@@ -140,18 +138,19 @@ int __wrap_link(const char *from, const char *to)
     return fails(CALL_MAKE | CALL_CHANGE) ? -1 : __real_link(from, to);
 }
 
-int __real_fsync(int fd);
+/* Nothing here outlives the machine: no disk has to wait. */
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
-    return fails(CALL_SYNC) ? -1 : __real_fsync(fd);
+    (void)fd;
+    return fails(CALL_SYNC) ? -1 : 0;
 }
 
-int __real_fdatasync(int fd);
 int __wrap_fdatasync(int fd);
 int __wrap_fdatasync(int fd)
 {
-    return fails(CALL_SYNC) ? -1 : __real_fdatasync(fd);
+    (void)fd;
+    return fails(CALL_SYNC) ? -1 : 0;
 }
 
 int __real_rename(const char *from, const char *to);
