@@ -144,6 +144,7 @@ class Player:
         """(verdict, text). Where the machine pauses, a lease of 2 s may end and the request that was to be disturbed with it:
         what disturbed nothing is played again."""
         for _ in range(3):
+            position = self.proxy.position()
             try:
                 self.compare(self.wanted[play.key()], self.play(play))
             except Failure as failure:
@@ -154,7 +155,15 @@ class Player:
             done = self.faults()
             if done:
                 return "passed", f"{done} faults" + (f", {self.restarts} restarts" if self.restarts else "")
+        if self.is_beyond(play.rules, self.proxy.requests(position)):
+            return "absent", "there were fewer such requests than in the run from which the points were taken"
         return "IDLE", "nothing was disturbed"
+
+    @staticmethod
+    def is_beyond(rules, requests):
+        """Whether the nth request of a kind was to be disturbed, and there were fewer."""
+        return bool(rules) and all(1 < rule.get("nth", 1) > sum(
+            1 for r in requests if (r["verb"], r.get("resource")) == (rule["verb"], rule["resource"])) for rule in rules)
 
     @staticmethod
     def compare(wanted, got):
@@ -163,17 +172,19 @@ class Player:
             raise Failure("; ".join(lines))
 
     def run(self, chosen):
-        """Plays all, prints a line each. Returns how many passed and how many failed."""
-        passed = failed = 0
+        """Plays all, prints a line each. Returns how many passed and how many failed. How often a status is written depends on
+        how events come together; a point that is not reached any more (absent) is neither."""
+        passed = failed = absent = 0
         longest, name = 0.0, "none"
         for play in chosen:
             began = time.monotonic()
             verdict, text = self.judge(play)
             longest, name = max((longest, name), (time.monotonic() - began, play.name))
             passed += verdict == "passed"
-            failed += verdict != "passed"
+            absent += verdict == "absent"
+            failed += verdict not in ("passed", "absent")
             print(f"{verdict:7} {time.monotonic() - began:5.1f} s  {self.descriptors:2} fds  {play.name}: {text}", flush=True)
             if verdict == "FAILED":
                 print("        rules: " + " ".join(json.dumps(rule) for rule in play.rules), flush=True)
-        print(f"the longest play: {longest:.1f} s, {name}", flush=True)
+        print(f"the longest play: {longest:.1f} s, {name}; {absent} points were not reached", flush=True)
         return passed, failed
