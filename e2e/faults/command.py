@@ -4,12 +4,16 @@
 import argparse
 import os
 import re
+import signal
+import sys
 
 import api
 import proxy as fault_proxy
 
 
 def parse(description):
+    # As if interrupted: what was begun is ended. (A shell's background process ignores the signal of the keyboard.)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--dir", required=True, help="folder of the cluster")
     parser.add_argument("--api", required=True, help="URL of the API server")
