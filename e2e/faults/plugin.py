@@ -70,8 +70,8 @@ def is_free(state):
     return not of_kind(state, "Pod") and not of_kind(state, "ResourceClaim")
 
 
-# Most requests; the other faults are those of clients on its sockets.
-MARATHON = {"do": "random", "seed": 1, "percent": 70, "times": -1}
+# Half of all requests; the other faults are those of clients on its sockets.
+MARATHON = {"do": "random", "seed": 1, "percent": 50, "times": -1}
 
 
 class PluginPlayer(Player):
