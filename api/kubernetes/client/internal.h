@@ -65,8 +65,8 @@ bool tg_store_put(struct tg_store *store, struct tg_stored *stored);
 bool tg_store_put_answer(struct tg_store *store, struct tg_stored *stored);
 /* False if it was not there, or is newer than the deletion. */
 bool tg_store_delete(struct tg_store *store, const char *key, uint64_t version);
-/* Adds an object (one reference) to a list in the making. Where all objects are kept as structs, one
- * that the store has already is not held twice; of packed ones the second copy is small. */
+/* Adds an object (one reference) to a list in the making. Where all objects are kept as structs,
+ * one that the store has already is not held twice; of packed ones the second copy is small. */
 void tg_store_list(struct tg_store *store, struct tg_index *list, struct tg_stored *stored);
 /* Makes the store equal to a complete list of that version, but for what is known to be newer; the
  * list is empty afterwards, and still to be freed. highest_before: store->highest when the list was
