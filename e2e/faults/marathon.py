@@ -6,11 +6,11 @@ import time
 
 FAULTS = {True: 1000, False: 60}  # with --night, and else
 WARM = 10  # one fault in ten comes before the first look: buffers and caches are then as large as they should stay
-PATIENCE = 30  # seconds for what is under way to come to its end
+PATIENCE = 60  # seconds for what is under way to come to its end
 
 # What a process holds -> by which factor it may grow, and by how much on top: a connection that is kept, what the allocator
-# does not give back. Requests are watches, which are there in both cases.
-SLACK = {"descriptors": (1, 1), "requests": (1, 0), "heap": (1.05, 128), "resident": (1.1, 1024)}
+# does not give back, the events that are remembered to be counted (1,024 at most).
+SLACK = {"descriptors": (1, 1), "requests": (1, 0), "heap": (1.05, 384), "resident": (1.1, 1024)}
 
 
 def grown(before, after):
@@ -18,12 +18,17 @@ def grown(before, after):
     return [name for name, (factor, more) in SLACK.items() if after[name] > before[name] * factor + more]
 
 
-def settle(before, look):
-    """Looks until nothing is more than before, or that takes too long. Returns what there was and what of it has grown."""
+def settle(look, is_good):
+    """Looks until what is held is good, or that takes too long. Returns it."""
     deadline = time.monotonic() + PATIENCE
-    while grown(before, after := look()) and time.monotonic() < deadline:
-        time.sleep(1)
-    return after, grown(before, after)
+    while not is_good(held := look()) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    return held
+
+
+def is_quiet(held):
+    """All watches are there, and nothing else is under way."""
+    return held["requests"] == held["watches"]
 
 
 def describe(before, after):

@@ -90,13 +90,16 @@ class Player:
             self.begin_marathon()
             done = self.disturb_until(count // marathon.WARM)
             self.prove()
-            before = self.processes[0].holdings()
+            look = self.processes[0].holdings
+            before = marathon.settle(look, marathon.is_quiet)
             done += self.disturb_until(count)
             self.prove()
-            after, grown = marathon.settle(before, self.processes[0].holdings)
+            after = marathon.settle(look, lambda held: marathon.is_quiet(held) and not marathon.grown(before, held))
             text = f"{done} faults in one process; " + marathon.describe(before, after)
-            if grown:
-                raise Failure(f"{', '.join(grown)} grew: {text}")
+            if not marathon.is_quiet(before) or not marathon.is_quiet(after):
+                raise Failure(f"requests that never end, or watches that are not made: {text}")
+            if marathon.grown(before, after):
+                raise Failure(f"{', '.join(marathon.grown(before, after))} grew: {text}")
             ended = self.end_processes()
             if ended:
                 raise Failure(f"a program {ended}")

@@ -73,7 +73,9 @@ class Process:
         """What it holds now: numbers, and kilobytes."""
         metrics = self.metrics()
         return {"descriptors": self.descriptors(),
+                # Each informer has one watch; more is under way, fewer are about to be made.
                 "requests": int(sum(value for name, value in metrics.items() if name.endswith("_in_flight"))),
+                "watches": int(metrics["tangram_informer_synced"]),
                 "heap": int(metrics["tangram_process_heap_in_use_bytes"]) // 1024,
                 "resident": int(metrics["process_resident_memory_bytes"]) // 1024}
 
