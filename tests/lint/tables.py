@@ -112,6 +112,8 @@ README_ABOVE = [
     r"^api/kubelet/proto$",
     r"^e2e/(components|cluster)/[^/]+$",
     r"^deploy/manifests/[^/]+$",
+    r"^deploy/helm/.+$",
+    r"^tests/chart/[^/]+$",
     r"(^|/)generated$",
     r"^\.[^/]+",
 ]

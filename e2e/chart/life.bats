@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The life of an installation by helm, in the order of the tests: each stands on the one before.
+
+load ../scenarios/lib
+
+CHART=$BATS_TEST_DIRNAME/../../deploy/helm/tangram
+RELEASE_NAMESPACE=tangram-system
+NAMESPACE=team-a
+
+helm() { "$TG_HELM" --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$RELEASE_NAMESPACE" "$@"; }
+kt() { tg_admin --namespace "$RELEASE_NAMESPACE" "$@"; }
+
+setup_file() {
+    tg_load "$TG_E2E_DIR"
+    local node
+    for node in $(tg_node_names); do
+        tg_node_load_images "$node" "$TG_IMAGES"/*/*.tar
+        tg_admin label node "$node" "example.com/rack=rack-1" >/dev/null
+    done
+    tg_admin create namespace "$NAMESPACE" >/dev/null
+    tg_admin --namespace "$NAMESPACE" wait --for=create serviceaccount/default --timeout=30s >/dev/null
+}
+setup() { tg_load "$TG_E2E_DIR"; }
+teardown() {
+    [[ -n ${BATS_TEST_COMPLETED:-} ]] && return
+    kt get pods -o wide || true
+    kt get events --sort-by=.metadata.creationTimestamp | tail -n 30 || true
+    kt logs --all-containers --tail=20 --prefix -l app.kubernetes.io/part-of=tangram || true
+    kn get pods,resourceclaims,gangs -o wide || true
+    kn get events --sort-by=.metadata.creationTimestamp | tail -n 20 || true
+}
+
+# installed: every pod of the release is ready, and every node's devices are published.
+installed() {
+    local node
+    kt rollout status deployment/tangram-controller --timeout=120s
+    kt rollout status daemonset/tangram-kubelet-plugin --timeout=120s
+    for node in $(tg_node_names); do
+        tg_slices_wait 60 "$node"
+    done
+}
+
+# gang NAME: three pods with two big cards each, which is all there is.
+gang() {
+    local i
+    template "$1" 2 "$H100" "gang: $1, size: 3, topology: {pack: {required: rack}}"
+    for i in 1 2 3; do
+        pod "$1-$i" "$1"
+    done
+}
+
+# untouched: the pods of the gang `kept` are those that were started, and have not been restarted.
+untouched() {
+    [[ $(kn get pods kept-1 kept-2 kept-3 -o jsonpath='{range .items[*]}{.metadata.uid}:{.status.containerStatuses[0].restartCount}:{.status.phase} {end}') == \
+        "$(cat "$BATS_FILE_TMPDIR/kept")" ]]
+}
+
+@test "install: one command, and everything is ready" {
+    helm install tangram "$CHART" --create-namespace --values "$BATS_TEST_DIRNAME/values.yaml" --wait --timeout 120s
+    installed
+    [[ $(helm get notes tangram) == *"is installed (managed)"* ]]
+    # The controller fits into a namespace of the strictest kind.
+    kt get deployment tangram-controller -o json | jq -e '.spec.template.spec | .securityContext.runAsNonRoot and
+        (.containers[0].securityContext | .allowPrivilegeEscalation == false and .readOnlyRootFilesystem)' >/dev/null
+    k create namespace strict --dry-run=client -o json | jq '.metadata.labels = {"pod-security.kubernetes.io/enforce": "restricted"}' |
+        k apply -f - >/dev/null
+    kt get pods -l app.kubernetes.io/name=tangram-controller -o json | jq '.items[0] | {apiVersion, kind, metadata: {name: "strict"},
+        spec: (.spec | del(.nodeName, .serviceAccountName, .serviceAccount, .volumes, .priority, .priorityClassName) | .containers[0] |= del(.volumeMounts) |
+        {containers, securityContext})}' | k --namespace strict create --dry-run=server -f - >/dev/null
+    k delete namespace strict --wait=false >/dev/null
+}
+
+@test "use: a gang runs" {
+    gang kept | kn create -f -
+    wait_ready 90 kept-1 kept-2 kept-3
+    kn get pods kept-1 kept-2 kept-3 -o jsonpath='{range .items[*]}{.metadata.uid}:{.status.containerStatuses[0].restartCount}:{.status.phase} {end}' \
+        >"$BATS_FILE_TMPDIR/kept"
+    [[ $(cat "$BATS_FILE_TMPDIR/kept") == *:0:Running* ]]
+}
+
+@test "upgrade: new images and a new CRD under a running gang and a waiting one" {
+    gang waits | kn create -f -
+    wait_event 60 Pod waits-1 "AllocationPending|NotAllocated|.*:.*free"
+    helm upgrade tangram "$CHART" --values "$BATS_TEST_DIRNAME/values.yaml" --set image.tag=two --set controller.verbosity=1 --wait --timeout 180s
+    installed
+    [[ $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -vc ':two$') == 0 ]]
+    untouched
+    invariants_hold
+    # What waited is decided by the new controller as soon as there is room.
+    kn get pods waits-1 waits-2 waits-3 -o json | jq -e 'all(.items[]; .spec.schedulingGates | any(.name == "tangram.dev/gang"))' >/dev/null
+}
+
+@test "roll back: the former release, and the gangs stay" {
+    helm rollback tangram 1 --wait --timeout 180s
+    installed
+    [[ $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -vc ':one$') == 0 ]]
+    untouched
+    invariants_hold
+}
+
+@test "uninstall: nothing of ours is left, running pods run on, waiting ones are released as the notes say" {
+    local release
+    # The notes hold the commands; they are run as they stand there, by an administrator.
+    release=$(helm get notes tangram | sed -n '/^     kubectl get pods --all-namespaces/,/^       done/p')
+    [[ $release == *"patch pod"*"patch gang"* ]]
+    helm uninstall tangram
+    KUBECONFIG=$TG_DIR/kubeconfig/admin bash -euo pipefail -c "$release"
+    k wait --for=delete customresourcedefinition/gangs.tangram.dev deployment/tangram-controller \
+        daemonset/tangram-kubelet-plugin --namespace "$RELEASE_NAMESPACE" --timeout=60s
+    untouched
+    [[ $(kn get pods -o json | jq '[.items[] | select(.spec.schedulingGates // [] != [])] | length') == 0 ]]
+    [[ -z $(k get deviceclasses,validatingadmissionpolicies,clusterroles,clusterrolebindings -o name | grep tangram) ]]
+    (($(tg_minor) < 36)) || [[ -z $(k get mutatingadmissionpolicies -o name | grep tangram) ]]
+    [[ -z $(k get customresourcedefinitions -o name | grep tangram) ]]
+    [[ -z $(kt get all,configmaps,leases -o name | grep tangram) ]]
+}

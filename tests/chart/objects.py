@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the chart renders, as objects.
+
+    objects.py names < RENDERED             kind and name of each object, sorted
+    objects.py equal RENDERED RENDERED      the same objects
+    objects.py schema SCHEMA VALUES         every value of VALUES has a sentence in SCHEMA, and the other way round
+    objects.py used VALUES RENDERED         every scalar of VALUES stands somewhere in RENDERED
+"""
+
+import json
+import sys
+
+import yaml
+
+# Values that decide what is rendered, and do not stand in it.
+SWITCHES = {"mode", "crds.install", "crds.keep", "policies.gate", "controller.podDisruptionBudget.enabled",
+            "monitoring.serviceMonitor.enabled"}
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return [document for document in yaml.safe_load_all(file) if document]
+
+
+def key(document):
+    return f"{document['kind']} {document['metadata'].get('namespace', '-')} {document['metadata']['name']}"
+
+
+def names():
+    for name in sorted(key(document) for document in yaml.safe_load_all(sys.stdin) if document):
+        print(f"# {name}")
+    return 0
+
+
+def equal(first, second):
+    one, two = ({key(document): document for document in load(path)} for path in (first, second))
+    different = [name for name in sorted(set(one) | set(two)) if one.get(name) != two.get(name)]
+    for name in different:
+        print(f"differs: {name}")
+    return 1 if different else 0
+
+
+def properties(schema, path=""):
+    for name, inner in schema.get("properties", {}).items():
+        yield path + name, inner
+        yield from properties(inner, f"{path}{name}.")
+
+
+def leaves(values, path=""):
+    for name, value in values.items():
+        yield path + name, value
+        if isinstance(value, dict):
+            yield from leaves(value, f"{path}{name}.")
+
+
+def schema(schema_path, values_path):
+    with open(schema_path, encoding="utf-8") as file:
+        known = dict(properties(json.load(file)))
+    values = dict(leaves(load(values_path)[0]))
+    # Below a free-form value stands what the user's objects say.
+    free = [path for path, inner in known.items() if inner["type"] == "object" and "properties" not in inner]
+    problems = [f"{path}: no sentence" for path, inner in known.items()
+                if not inner.get("description", "").rstrip().endswith((".", ":"))]
+    problems += [f"{path}: not in {values_path}" for path in known if path not in values and path != "global"]
+    problems += [f"{path}: not in {schema_path}" for path in values
+                 if path not in known and not any(path.startswith(f"{f}.") for f in free)]
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+def scalars(value, path):
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from scalars(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from scalars(inner, path)
+    elif not isinstance(value, bool):
+        yield path, str(value).strip()
+
+
+def used(values_path, rendered_path):
+    stands = "\n".join(text for document in load(rendered_path) for _, text in scalars(document, ""))
+    missing = [f"{path}: {text!r} is not rendered" for path, text in scalars(load(values_path)[0], "")
+               if path not in SWITCHES and text not in stands]
+    for problem in missing:
+        print(problem)
+    return 1 if missing else 0
+
+
+COMMANDS = {"names": names, "equal": equal, "schema": schema, "used": used}
+
+if __name__ == "__main__":
+    sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))
