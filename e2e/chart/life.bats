@@ -57,6 +57,14 @@ untouched() {
         "$(cat "$BATS_FILE_TMPDIR/kept")" ]]
 }
 
+as_administrator() { KUBECONFIG=$TG_DIR/kubeconfig/admin bash -euo pipefail -c "$1"; }
+
+# kinds: of everything that the chart makes outside its namespace.
+kinds() {
+    printf 'customresourcedefinitions,deviceclasses,validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles,clusterrolebindings'
+    (($(tg_minor) < 36)) || printf ',mutatingadmissionpolicies,mutatingadmissionpolicybindings'
+}
+
 @test "install: one command, and everything is ready" {
     helm install tangram "$CHART" --create-namespace --values "$BATS_TEST_DIRNAME/values.yaml" --wait --timeout 120s
     installed
@@ -82,7 +90,7 @@ untouched() {
 
 @test "upgrade: new images and a new CRD under a running gang and a waiting one" {
     gang waits | kn create -f -
-    wait_event 60 Pod waits-1 "AllocationPending|NotAllocated|.*:.*free"
+    wait_event 60 Pod waits-1 InsufficientDevices
     helm upgrade tangram "$CHART" --values "$BATS_TEST_DIRNAME/values.yaml" --set image.tag=two --set controller.verbosity=1 --wait --timeout 180s
     installed
     [[ $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -vc ':two$') == 0 ]]
@@ -101,18 +109,23 @@ untouched() {
 }
 
 @test "uninstall: nothing of ours is left, running pods run on, waiting ones are released as the notes say" {
-    local release
+    local notes pods gangs
     # The notes hold the commands; they are run as they stand there, by an administrator.
-    release=$(helm get notes tangram | sed -n '/^     kubectl get pods --all-namespaces/,/^       done/p')
-    [[ $release == *"patch pod"*"patch gang"* ]]
+    notes=$(helm get notes tangram)
+    pods=$(sed -n '/^     kubectl get pods --all-namespaces/,/^     done/p' <<<"$notes")
+    gangs=$(sed -n '/^     kubectl get gangs.tangram.dev/,/^       done/p' <<<"$notes")
+    [[ $pods == *"patch pod"* && $gangs == *"patch gang"* ]]
+    # A Gang that keeps the CRD, as one whose plan is being carried out does.
+    kn patch gang waits --type merge --patch '{"metadata": {"finalizers": ["tangram.dev/plan"]}}'
     helm uninstall tangram
-    KUBECONFIG=$TG_DIR/kubeconfig/admin bash -euo pipefail -c "$release"
-    k wait --for=delete customresourcedefinition/gangs.tangram.dev deployment/tangram-controller \
-        daemonset/tangram-kubelet-plugin --namespace "$RELEASE_NAMESPACE" --timeout=60s
+    as_administrator "$pods"
+    as_administrator "$gangs"
+    k wait --for=delete customresourcedefinition/gangs.tangram.dev --timeout=60s
+    kt wait --for=delete pod -l app.kubernetes.io/part-of=tangram --timeout=60s
     untouched
     [[ $(kn get pods -o json | jq '[.items[] | select(.spec.schedulingGates // [] != [])] | length') == 0 ]]
-    [[ -z $(k get deviceclasses,validatingadmissionpolicies,clusterroles,clusterrolebindings -o name | grep tangram) ]]
-    (($(tg_minor) < 36)) || [[ -z $(k get mutatingadmissionpolicies -o name | grep tangram) ]]
-    [[ -z $(k get customresourcedefinitions -o name | grep tangram) ]]
-    [[ -z $(kt get all,configmaps,leases -o name | grep tangram) ]]
+    [[ -z $(k get "$(kinds)" -o name | grep tangram) ]]
+    [[ -z $(kt get all,configmaps,poddisruptionbudgets -o name | grep tangram) ]]
+    k delete namespace "$RELEASE_NAMESPACE" --wait --timeout=60s
+    untouched
 }
