@@ -14,9 +14,13 @@ kt() { tg_admin --namespace "$RELEASE_NAMESPACE" "$@"; }
 
 setup_file() {
     tg_load "$TG_E2E_DIR"
-    local node
+    local node program
     for node in $(tg_node_names); do
-        tg_node_load_images "$node" "$TG_IMAGES"/*/*.tar
+        tg_node_load_images "$node" "$TG_IMAGES"/*.tar
+        # Another tag of the same programs: an upgrade that changes nothing but the pods.
+        for program in tangram-controller tangram-kubelet-plugin; do
+            tg_node_exec "$node" ctr --namespace k8s.io images tag "tangram.dev/$program:one" "tangram.dev/$program:two" >/dev/null
+        done
         tg_admin label node "$node" "example.com/rack=rack-1" >/dev/null
     done
     tg_admin create namespace "$NAMESPACE" >/dev/null
