@@ -18,6 +18,7 @@ static const struct {
 } codes[TG_FOUND_CODES] = {
     [TG_FOUND_DEVICE_HELD_TWICE] = {"DeviceHeldTwice", "I1", false},
     [TG_FOUND_COUNTERS_EXCEEDED] = {"CountersExceeded", "I1", true},
+    [TG_FOUND_CAPACITY_EXCEEDED] = {"CapacityExceeded", "I1", true},
     [TG_FOUND_STARTED_WITHOUT_CLAIM] = {"StartedWithoutClaim", "I2", true},
     [TG_FOUND_STARTED_ELSEWHERE] = {"StartedElsewhere", "I2", true},
     [TG_FOUND_PARTLY_ALLOCATED] = {"PartlyAllocated", "I3", true},

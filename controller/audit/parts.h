@@ -13,6 +13,15 @@ struct tg_audit_hold {
     const struct tg_resource_claim *claim;
 };
 
+/* The slices of the newest generation of one pool, complete. */
+struct tg_audit_pool {
+    const struct tg_resource_slice **slices;
+    size_t n;
+    /* What holds devices of it, sorted by device. */
+    const struct tg_audit_hold *holds;
+    size_t n_holds;
+};
+
 struct tg_auditing {
     const struct tg_view *view;
     const char *instance;
@@ -41,10 +50,12 @@ const struct tg_pod *tg_audit_pod(const struct tg_auditing *a, const char *names
 bool tg_audit_reserved_for(const struct tg_resource_claim *claim, const char *uid);
 
 /* The checks, one file each; in the order in which their findings come. */
-int tg_audit_devices(struct tg_auditing *a); /* I1: devices.c */
-int tg_audit_pools(struct tg_auditing *a);   /* I1: pools.c */
-int tg_audit_pods(struct tg_auditing *a);    /* I2: pods.c */
-int tg_audit_gangs(struct tg_auditing *a);   /* I2, I3, plans: gangs.c */
-int tg_audit_claims(struct tg_auditing *a);  /* I4, markers, what is left over: claims.c */
+int tg_audit_devices(struct tg_auditing *a);                                   /* I1: devices.c */
+int tg_audit_pools(struct tg_auditing *a);                                     /* I1: pools.c */
+int tg_audit_shares(struct tg_auditing *a, const struct tg_audit_pool *pool);  /* shares.c */
+int tg_audit_windows(struct tg_auditing *a, const struct tg_audit_pool *pool); /* shares.c */
+int tg_audit_pods(struct tg_auditing *a);                                      /* I2: pods.c */
+int tg_audit_gangs(struct tg_auditing *a);  /* I2, I3, plans: gangs.c */
+int tg_audit_claims(struct tg_auditing *a); /* I4, markers, what is left over: claims.c */
 
 #endif

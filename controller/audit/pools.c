@@ -12,15 +12,6 @@
 
 #define NAMES_MAX 256 /* bytes of device names in a text */
 
-/* The slices of the newest generation of one pool. */
-struct pool {
-    const struct tg_resource_slice **slices;
-    size_t n;
-    /* What holds devices of it. */
-    const struct tg_audit_hold *holds;
-    size_t n_holds;
-};
-
 static int64_t generation(const struct tg_resource_slice *slice)
 {
     return slice->spec->pool->generation.value;
@@ -64,7 +55,7 @@ static const struct tg_resource_slice **sorted(struct tg_auditing *a, size_t *re
 }
 
 /* Is the device held? The holds of a pool are sorted by device. */
-static bool is_held(const struct pool *pool, const char *device)
+static bool is_held(const struct tg_audit_pool *pool, const char *device)
 {
     size_t low = 0, high = pool->n_holds;
 
@@ -81,7 +72,7 @@ static bool is_held(const struct pool *pool, const char *device)
 
 /* What held devices take of one counter; *ret_names: theirs. False: a quantity does not parse, or
  * nobody takes any. */
-static bool sum(const struct pool *pool, const char *set, const char *counter,
+static bool sum(const struct tg_audit_pool *pool, const char *set, const char *counter,
                 struct tg_quantity *ret, struct tg_buf *ret_names)
 {
     struct tg_quantity value;
@@ -110,7 +101,7 @@ static bool sum(const struct pool *pool, const char *set, const char *counter,
     return any;
 }
 
-static int check_counter(struct tg_auditing *a, const struct pool *pool,
+static int check_counter(struct tg_auditing *a, const struct tg_audit_pool *pool,
                          const struct tg_resource_slice *slice, const char *set,
                          const struct tg_keyed_counter *counter)
 {
@@ -130,7 +121,7 @@ static int check_counter(struct tg_auditing *a, const struct pool *pool,
                           slice->spec->pool->name, counter->value.value, text, tg_buf_str(&names));
 }
 
-static int check_pool(struct tg_auditing *a, const struct pool *pool)
+static int check_pool(struct tg_auditing *a, const struct tg_audit_pool *pool)
 {
     const struct tg_opt_int want = pool->slices[0]->spec->pool->resource_slice_count;
     int r = 0;
@@ -146,12 +137,14 @@ static int check_pool(struct tg_auditing *a, const struct pool *pool)
                 r = check_counter(a, pool, pool->slices[i], tg_or(set->name, ""),
                                   &set->counters.items[k]);
         }
-    return r;
+    if (r == 0)
+        r = tg_audit_shares(a, pool);
+    return r < 0 ? r : tg_audit_windows(a, pool);
 }
 
 /* The slices of the newest generation of a pool, from the sorted ones. */
 static void find_pool(const struct tg_resource_slice **slices, size_t n, const char *driver,
-                      const char *name, struct pool *ret)
+                      const char *name, struct tg_audit_pool *ret)
 {
     size_t low = 0, high = n;
 
@@ -180,7 +173,7 @@ int tg_audit_pools(struct tg_auditing *a)
         return tg_audit_out_of_memory(a);
     for (size_t i = 0; r == 0 && i < a->n_holds; i = end) {
         const struct tg_allocation_device *first = a->holds[i].result;
-        struct pool pool = {.holds = &a->holds[i]};
+        struct tg_audit_pool pool = {.holds = &a->holds[i]};
 
         for (end = i; end < a->n_holds && tg_streq(a->holds[end].result->driver, first->driver) &&
                       tg_streq(a->holds[end].result->pool, first->pool);

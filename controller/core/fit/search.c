@@ -372,7 +372,10 @@ static bool errors_lurk(struct search *s, bool *ret_skips)
             for (size_t k = 0; k < claim->requests[r].n_choices; k++) {
                 const struct tg_fit_choice *choice = &claim->requests[r].choices[k];
 
-                for (size_t i = 0; is_all(s, choice) && i < claim->n_constraints; i++)
+                /* Where there is nothing to be had nothing can be forbidden. */
+                bool all = is_all(s, choice) && s->table.all[choice->want].n > 0;
+
+                for (size_t i = 0; all && i < claim->n_constraints; i++)
                     *ret_skips = *ret_skips && !choice->bound[i];
                 for (size_t d = 0; d < s->table.view->n_devices; d++)
                     lurk = lurk || tg_fit_table_cell(&s->table, choice->want, d) == TG_CELL_ERROR;

@@ -195,6 +195,64 @@ static void counters_beyond_what_a_complete_pool_offers_are_found(void **state)
     bench_free(bench);
 }
 
+#define SHARE(id, amount)                                                                          \
+    "'allocation':{'devices':{'results':[{'request':'gpus','driver':'d','pool':'n1','device':'s'," \
+    "'shareID':'" id "','consumedCapacity':{'memory':'" amount "'}}]}}"
+
+static void shares_beyond_the_capacity_of_a_device_are_found(void **state)
+{
+    struct bench *bench = healthy();
+
+    (void)state;
+    bench->foreign_fault = true;
+    tg_cluster_create(bench->cluster, TG_VIEW_SLICE,
+                      "{'metadata':{'name':'shared'},'spec':{'driver':'d','nodeName':'n1','pool':{"
+                      "'name':'n1','generation':1,'resourceSliceCount':1},'devices':[{'name':'s',"
+                      "'allowMultipleAllocations':true,'capacity':{'memory':{'value':'4Gi'}}}]}}");
+    claim(bench, "one", SHARE("1", "1Gi"));
+    claim(bench, "two", SHARE("2", "3Gi"));
+    expect_nothing(bench);
+    claim(bench, "three", SHARE("3", "512Mi"));
+    expect(bench, TG_FOUND_CAPACITY_EXCEEDED, "shared",
+           "device s has 4Gi of memory, and 3 shares of it take 4608Mi");
+    bench_free(bench);
+}
+
+#define PART(name, start, size)                                                                    \
+    "{'name':'" name "','attributes':{'derived':{'bool':true},'parentUUID':{'string':'u'},"        \
+    "'memorySliceStart':{'int':" start "},'memorySliceSize':{'int':" size "}}}"
+#define PART_OF(device)                                                                            \
+    "'allocation':{'devices':{'results':[{'request':'gpus','driver':'d','pool':'n1','device':"     \
+    "'" device "'}]}}"
+
+static void parts_of_a_card_that_overlap_are_found(void **state)
+{
+    static const char *const others[] = {"low", "high", "card"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct bench *bench = healthy();
+
+        bench->foreign_fault = true;
+        tg_cluster_create(bench->cluster, TG_VIEW_SLICE,
+                          "{'metadata':{'name':'parts'},'spec':{'driver':'d','nodeName':'n1',"
+                          "'pool':{'name':'n1','generation':1,'resourceSliceCount':1},'devices':["
+                          "{'name':'card','attributes':{'uuid':{'string':'u'}}},{'name':'other',"
+                          "'attributes':{'uuid':{'string':'v'}}}," PART("low", "0", "2") "," PART(
+                              "middle", "1", "2") "," PART("high", "2", "2") "]}}");
+        claim(bench, "one", PART_OF("middle"));
+        claim(bench, "two", PART_OF("other"));
+        expect_nothing(bench);
+        claim(bench, "three",
+              tg_arena_printf(bench->arena,
+                              "'allocation':{'devices':{'results':[{'request':'gpus','driver':'d',"
+                              "'pool':'n1','device':'%s'}]}}",
+                              others[i]));
+        expect(bench, TG_FOUND_COUNTERS_EXCEEDED, "parts", "are parts of card u that overlap");
+        bench_free(bench);
+    }
+}
+
 static void a_pod_that_runs_without_its_claim_is_found(void **state)
 {
     struct bench *bench = healthy();
@@ -460,6 +518,8 @@ int main(void)
         cmocka_unit_test(a_device_of_two_claims_is_found_in_the_younger_one),
         cmocka_unit_test(
             shares_of_a_device_and_admin_access_do_not_collide_but_the_same_share_does),
+        cmocka_unit_test(shares_beyond_the_capacity_of_a_device_are_found),
+        cmocka_unit_test(parts_of_a_card_that_overlap_are_found),
         cmocka_unit_test(counters_beyond_what_a_complete_pool_offers_are_found),
         cmocka_unit_test(a_pod_that_runs_without_its_claim_is_found),
         cmocka_unit_test(a_pod_that_runs_on_another_node_than_its_devices_is_found),

@@ -150,6 +150,27 @@ static void a_claim_that_fails_alone_is_found_so(void **state)
     trial_done(&t);
 }
 
+/* A constraint that forbids one of all devices is an error, so the built-in allocator's order would
+ * have to be kept; of no devices none is forbidden. */
+static void all_of_nothing_under_a_constraint_is_proven_like_anything_else(void **state)
+{
+    struct trial t;
+
+    (void)state;
+    trial_init(&t);
+    add_plain(&t, 16);
+    trial_open(&t);
+    trial_claim(&t, "\"requests\":[" REQUEST("a", "5", "") "," REQUEST(
+                        "b", "4", SELECT("device.attributes['d'].index < 12")) "]");
+    trial_claim(&t,
+                "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"any\","
+                "\"allocationMode\":\"All\"" SELECT(
+                    "device.driver == 'none'") "}}],"
+                                               "\"constraints\":[{\"matchAttribute\":\"d/half\"}]");
+    expect(&t, TG_FIT_UNALLOCATABLE, 5000);
+    trial_done(&t);
+}
+
 static void without_steps_it_says_that_it_gave_up(void **state)
 {
     struct trial t;
@@ -386,6 +407,7 @@ int main(void)
         cmocka_unit_test(alike_cards_are_tried_once),
         cmocka_unit_test(what_is_in_the_way_of_most_is_placed_first),
         cmocka_unit_test(a_claim_that_fails_alone_is_found_so),
+        cmocka_unit_test(all_of_nothing_under_a_constraint_is_proven_like_anything_else),
         cmocka_unit_test(without_steps_it_says_that_it_gave_up),
         cmocka_unit_test(a_failing_selector_counts_when_it_is_met),
         cmocka_unit_test(all_that_a_constraint_forbids_is_an_error),
