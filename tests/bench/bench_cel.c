@@ -7,12 +7,9 @@
  * not tested. Fails when an evaluation allocates from the heap (with a regular expression libre2
  * may: its memory is bounded, see regex.h).
  */
-#include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +18,7 @@
 #include "api/runtime/json/encode.h"
 #include "api/runtime/json/value.h"
 #include "controller/core/cel/selector.h"
+#include "tests/bench/peer.h"
 
 #define EVALUATION_BUDGET 20.0
 #define COMPILE_BUDGET 5.0
@@ -179,38 +177,6 @@ static int write_requests(FILE *file, struct tg_error *err)
     return 0;
 }
 
-static int run_peer(const char *peer, FILE *requests, FILE *answers, struct tg_error *err)
-{
-    char *const argv[] = {(char *)peer, (char *)"--bench", NULL};
-    posix_spawn_file_actions_t actions;
-    int status, rc;
-    pid_t pid;
-
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fileno(requests), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(answers), STDOUT_FILENO);
-    rc = posix_spawn(&pid, peer, &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (rc != 0)
-        return tg_error_set(err, TG_NOT_FOUND, "%s cannot be run (%s): tests/peers/build makes it",
-                            peer, strerrordesc_np(rc));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return tg_error_set(err, TG_UNKNOWN, "%s failed", peer);
-    return 0;
-}
-
-static int number_of(const struct tg_json *json, const char *key, double *ret, struct tg_error *err)
-{
-    const struct tg_json *v = tg_json_get(json, key);
-
-    if (v == NULL || v->kind != TG_JSON_NUMBER)
-        return tg_error_set(err, TG_INVALID_ARGUMENT, "the peer's answer has no %s", key);
-    *ret = strtod(v->text, NULL);
-    return 0;
-}
-
 static int read_answers(FILE *file, struct result *results, struct tg_error *err)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new((size_t)1 << 20);
@@ -225,11 +191,11 @@ static int read_answers(FILE *file, struct result *results, struct tg_error *err
                                 selectors[i].name);
         rc = tg_json_parse(line, strlen(line), arena, &json, err);
         if (rc == 0)
-            rc = number_of(json, "compile_ns", &results[i].compile_ns, err);
+            rc = peer_number(json, "compile_ns", &results[i].compile_ns, err);
         if (rc == 0)
-            rc = number_of(json, "evaluate_ns", &results[i].evaluate_ns, err);
+            rc = peer_number(json, "evaluate_ns", &results[i].evaluate_ns, err);
         if (rc == 0)
-            rc = number_of(json, "allocations", &results[i].allocations, err);
+            rc = peer_number(json, "allocations", &results[i].allocations, err);
     }
     return rc;
 }
@@ -244,7 +210,7 @@ static int measure_peer(const char *peer, struct result *results, struct tg_erro
     else
         rc = write_requests(requests, err);
     if (rc == 0)
-        rc = run_peer(peer, requests, answers, err);
+        rc = peer_run(peer, requests, answers, err);
     if (rc == 0)
         rc = read_answers(answers, results, err);
     if (requests != NULL)

@@ -7,8 +7,6 @@
 #include "controller/core/model/sort.h"
 #include "controller/core/model/taint.h"
 
-enum result { RESULT_UNKNOWN, RESULT_YES, RESULT_NO };
-
 void tg_ask_book_init(struct tg_ask_book *book, const struct tg_fleet *fleet,
                       struct tg_arena *arena)
 {
@@ -33,32 +31,6 @@ static int reserve(struct tg_arena *arena, void *list, size_t n, size_t *capacit
         memcpy(grown, old, n * size);
     memcpy(list, &grown, sizeof(grown));
     return 0;
-}
-
-static int cache_of(struct tg_ask_book *book, const char *expression, struct tg_selector *compiled,
-                    size_t *ret, struct tg_error *err)
-{
-    struct tg_selector_cache *cache;
-    int rc = 0;
-
-    for (*ret = 0; *ret < book->n_caches; (*ret)++) {
-        if (strcmp(book->caches[*ret].expression, expression) == 0)
-            return 0;
-    }
-    rc = reserve(book->arena, &book->caches, book->n_caches, &book->caches_capacity,
-                 sizeof(*book->caches), err);
-    if (rc < 0)
-        return rc;
-    cache = &book->caches[book->n_caches];
-    *cache = (struct tg_selector_cache){.expression = expression, .selector = compiled};
-    if (compiled == NULL)
-        rc = tg_selector_compile_with(expression, book->fleet->selectors, book->arena,
-                                      &cache->selector, err);
-    if (rc == 0)
-        rc = tg_core_alloc(book->arena, book->fleet->n_devices, 1, &cache->results, err);
-    if (rc == 0)
-        book->n_caches++;
-    return rc;
 }
 
 static int find_class(const struct tg_ask_book *book, const struct tg_exact_request *request,
@@ -92,13 +64,14 @@ static int add_selectors(struct tg_ask_book *book, const struct tg_fleet_class *
                          const struct tg_exact_request *request, struct tg_ask *ask,
                          struct tg_error *err)
 {
-    size_t *selectors, n = 0;
+    struct tg_selection **selectors;
+    size_t n = 0;
     int rc = tg_core_alloc(book->arena, klass->n_selectors + request->selectors.n,
-                           sizeof(*selectors), &selectors, err);
+                           sizeof(struct tg_selection *), &selectors, err);
 
     for (size_t i = 0; rc == 0 && i < klass->n_selectors; i++)
-        rc = cache_of(book, expression_of(&klass->object->spec->selectors.items[i]),
-                      klass->selectors[i], &selectors[n++], err);
+        rc = tg_selection_get(book->fleet, expression_of(&klass->object->spec->selectors.items[i]),
+                              &selectors[n++], err);
     for (size_t i = 0; rc == 0 && i < request->selectors.n; i++) {
         const char *expression = expression_of(&request->selectors.items[i]);
 
@@ -106,7 +79,7 @@ static int add_selectors(struct tg_ask_book *book, const struct tg_fleet_class *
             return tg_error_set(
                 err, TG_UNIMPLEMENTED,
                 "selectors[%zu]: a kind of selector that this version does not know", i);
-        rc = cache_of(book, expression, NULL, &selectors[n++], err);
+        rc = tg_selection_get(book->fleet, expression, &selectors[n++], err);
         if (rc < 0)
             return tg_error_wrap(err, "selectors[%zu]", i);
     }
@@ -159,24 +132,6 @@ int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *req
     return rc;
 }
 
-static int selector_result(const struct tg_ask_book *book, size_t which, size_t device, bool *ret,
-                           struct tg_error *err)
-{
-    const struct tg_selector_cache *cache = &book->caches[which];
-    const struct tg_fleet_device *row = &book->fleet->devices[device];
-    int rc = 0;
-
-    if (cache->results[device] == RESULT_UNKNOWN) {
-        rc = tg_fleet_selects(book->fleet, cache->selector, device, ret, err);
-        if (rc < 0)
-            return tg_error_wrap(err, "selector '%.120s' on device %s of pool %s (%s)",
-                                 cache->expression, row->name, row->pool, row->driver);
-        cache->results[device] = *ret ? RESULT_YES : RESULT_NO;
-    }
-    *ret = cache->results[device] == RESULT_YES;
-    return 0;
-}
-
 int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device,
                   enum tg_ask_answer *ret, struct tg_error *err)
 {
@@ -186,10 +141,16 @@ int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device,
 
     *ret = TG_ASK_NO;
     for (size_t i = 0; i < a->n_selectors; i++) {
-        int rc = selector_result(book, a->selectors[i], device, &match, err);
+        int rc = tg_selection_matches(a->selectors[i], book->fleet, device, &match, err);
 
-        if (rc < 0 || !match)
+        if (rc < 0) {
+            tg_error_wrap(err, "selector '%.120s' on device %s of pool %s (%s)",
+                          tg_selection_expression(a->selectors[i]), row->name, row->pool,
+                          row->driver);
             return rc;
+        }
+        if (!match)
+            return 0;
     }
     *ret = TG_ASK_YES;
     for (size_t i = 0; i < row->n_taints; i++) {

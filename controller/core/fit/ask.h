@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What devices a request accepts. An ask is a request without its name and count: class, selectors
- * and tolerations; equal requests are one ask. Each distinct selector is compiled once and
- * evaluated at most once per device.
+ * and tolerations; equal requests are one ask. What selectors say of devices is known from one
+ * decision to the next (model/selection.h).
  */
 #ifndef TG_CORE_FIT_ASK_H
 #define TG_CORE_FIT_ASK_H
 
-#include "controller/core/model/view.h"
-
-struct tg_selector_cache { /* of one distinct expression */
-    const char *expression;
-    struct tg_selector *selector;
-    unsigned char *results; /* one a device */
-};
+#include "controller/core/model/selection.h"
 
 struct tg_ask {
     const struct tg_fleet_class *klass;
-    const size_t *selectors; /* indexes of the book's caches: the class's, then the request's */
+    struct tg_selection *const *selectors; /* the class's, then the request's */
     size_t n_selectors;
     const struct tg_exact_request *request; /* the first one of the kind, for its tolerations */
 };
@@ -27,8 +21,6 @@ struct tg_ask_book {
     struct tg_arena *arena;
     struct tg_ask *asks;
     size_t n_asks, asks_capacity;
-    struct tg_selector_cache *caches;
-    size_t n_caches, caches_capacity;
 };
 
 enum tg_ask_answer { TG_ASK_YES, TG_ASK_NO, TG_ASK_TAINTED };

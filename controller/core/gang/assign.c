@@ -131,3 +131,30 @@ int tg_assign_devices(struct tg_board *board, struct tg_assignment *ret, struct 
     }
     return rc;
 }
+
+int tg_assigned_write(const struct tg_fleet *fleet, const struct tg_assignment *assigned,
+                      struct tg_arena *arena, struct tg_placed_device **ret, struct tg_error *err)
+{
+    struct tg_placed_device *out;
+    int rc = tg_core_alloc(arena, assigned->n, sizeof(*out), &out, err);
+
+    for (size_t i = 0; rc == 0 && i < assigned->n; i++) {
+        const struct tg_fleet_device *device = &fleet->devices[assigned->items[i].device];
+
+        out[i] = (struct tg_placed_device){.claim = assigned->items[i].claim,
+                                           .request = assigned->items[i].request,
+                                           .driver = device->driver,
+                                           .pool = device->pool,
+                                           .device = device->name,
+                                           .admin = assigned->items[i].admin,
+                                           .consumed = assigned->items[i].consumed};
+        if (!device->binding)
+            continue;
+        out[i].bindings = tg_fleet_device(fleet, device->driver, device->pool, device->name, arena);
+        if (out[i].bindings == NULL)
+            return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                "the decision needs more memory than its budget");
+    }
+    *ret = out;
+    return rc;
+}

@@ -21,4 +21,8 @@ struct tg_assignment { /* of one member: claim after claim, request after reques
  * node stay empty. */
 int tg_assign_devices(struct tg_board *board, struct tg_assignment *ret, struct tg_error *err);
 
+/* The same as a placement says it, in the arena. TG_RESOURCE_EXHAUSTED only. */
+int tg_assigned_write(const struct tg_fleet *fleet, const struct tg_assignment *assigned,
+                      struct tg_arena *arena, struct tg_placed_device **ret, struct tg_error *err);
+
 #endif

@@ -8,6 +8,7 @@
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/claim.h"
 #include "controller/core/gang/key.h"
+#include "controller/core/gang/offer.h"
 #include "controller/core/model/sort.h"
 
 bool tg_board_usable(const struct tg_fleet_device *device)
@@ -248,112 +249,81 @@ static int open_scratch(struct tg_board *board, struct tg_error *err)
                   : tg_match_init(&board->match, &board->book, devices, asks + devices, arena, err);
 }
 
-/* Rules that do not depend on what else is placed. */
-static unsigned char judge(const struct tg_board *board, const struct tg_board_group *group,
-                           size_t node)
+static size_t fixed_row(const struct tg_board *board, const struct tg_piece *piece)
 {
-    const struct tg_fleet_node *row = &board->fleet->nodes[node];
-
-    if (group->piece->fixed_node != NULL && strcmp(group->piece->fixed_node, row->name) != 0)
-        return (unsigned char)(tg_fit_rules_count + 1);
-    for (size_t i = 0; i < group->piece->n_pods; i++) {
-        size_t failed = tg_fit_first_failed(row, group->piece->pods[i]);
-
-        if (failed < tg_fit_rules_count)
-            return (unsigned char)failed;
-    }
-    return (unsigned char)tg_fit_rules_count;
+    return piece->fixed_node == NULL ? TG_NO_INDEX
+                                     : tg_fleet_find_node(board->fleet, piece->fixed_node);
 }
 
-static int wanted(struct tg_board *board, const struct tg_board_group *group, size_t device,
-                  bool *ret, struct tg_error *err)
+static void read_node(struct tg_board *board, struct tg_board_group *group, size_t i,
+                      const struct tg_offer_node *node)
 {
-    *ret = false;
-    for (size_t i = 0; i < group->n_needs && !*ret; i++) {
-        enum tg_ask_answer answer;
-        int rc = tg_ask_answer(&board->book, group->needs[i].ask, device, &answer, err);
+    board->free_any[i] = node->any;
+    board->shared[i] = node->shared;
+    group->failed[i] = node->failed;
+    if (node->failed != tg_fit_rules_count)
+        return;
+    group->free[i] = node->free;
+    group->exact_on[i] = node->exact;
+    group->capacity[i] = node->copies < group->n ? node->copies : (uint32_t)group->n;
+    if (node->free > board->free_wanted[i])
+        board->free_wanted[i] = node->free;
+}
 
-        if (rc < 0)
-            return rc;
-        *ret = answer == TG_ASK_YES;
+/* What the fleet offers to the group, node by node. A piece that is fixed to a node fails the rules
+ * of all others. */
+static int read_offer(struct tg_board *board, size_t k, struct tg_error *err)
+{
+    struct tg_board_group *group = &board->groups[k];
+    size_t fixed = fixed_row(board, group->piece);
+    bool is_fixed = group->piece->fixed_node != NULL;
+    struct tg_offer *offer;
+    const struct tg_offer_node *nodes;
+    int rc = tg_offer_get(board->fleet, group->piece, board->arena, &offer, err);
+
+    if (rc == 0 && (!is_fixed || fixed != TG_NO_INDEX))
+        rc = tg_offer_fault(offer, fixed, err);
+    if (rc < 0)
+        return rc;
+    nodes = tg_offer_nodes(offer);
+    for (size_t i = 0; i < board->fleet->n_nodes; i++) {
+        struct tg_offer_node node = nodes[i];
+
+        if (is_fixed && i != fixed)
+            node.failed = (unsigned char)(tg_fit_rules_count + 1);
+        read_node(board, group, i, &node);
     }
     return 0;
 }
 
-static int judge_group(struct tg_board *board, size_t k, size_t node, struct tg_error *err)
+/* Numbers do not tell how many members the exact search finds devices for. */
+static int search_capacities(struct tg_board *board, size_t k, struct tg_error *err)
 {
     struct tg_board_group *group = &board->groups[k];
-    const struct tg_fleet_node *row = &board->fleet->nodes[node];
-    size_t copies = 0;
-    int rc = 0;
 
-    group->failed[node] = judge(board, group, node);
-    if (group->failed[node] != tg_fit_rules_count)
-        return 0;
-    group->free[node] = (uint32_t)group->wide;
-    group->exact_on[node] = group->wide > 0;
-    for (size_t d = 0; rc == 0 && d < row->n_devices; d++) {
-        const struct tg_fleet_device *device = &board->fleet->devices[row->devices[d]];
-        bool want = false;
+    for (size_t i = 0; i < board->fleet->n_nodes; i++) {
+        size_t copies = 0;
+        int rc = 0;
 
-        if (!tg_board_usable(device))
+        if (group->failed[i] != tg_fit_rules_count || !tg_board_is_exact(board, i, k))
             continue;
-        rc = wanted(board, group, row->devices[d], &want, err);
-        group->free[node] += want ? 1 : 0;
-        group->exact_on[node] = group->exact_on[node] || (want && device->exact);
+        rc = tg_board_copies(board, i, k, group->n, &copies, err);
+        if (rc < 0)
+            return rc;
+        group->capacity[i] = (uint32_t)copies;
     }
-    if (rc == 0)
-        rc = tg_board_copies(board, node, k, group->n, &copies, err);
-    group->capacity[node] = (uint32_t)copies;
-    if (group->free[node] > board->free_wanted[node])
-        board->free_wanted[node] = group->free[node];
-    return rc;
-}
-
-/* Devices that no node owns: they may be there for each of them. */
-static int find_wide(struct tg_board *board, size_t *ret_usable, bool *ret_shared,
-                     struct tg_error *err)
-{
-    const struct tg_fleet *fleet = board->fleet;
-    int rc = 0;
-
-    for (size_t d = 0; rc == 0 && fleet->n_exact > 0 && d < fleet->n_devices; d++) {
-        if (!fleet->devices[d].wide || !tg_board_usable(&fleet->devices[d]))
-            continue;
-        (*ret_usable)++;
-        *ret_shared = *ret_shared || fleet->devices[d].shared;
-        for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
-            bool want = false;
-
-            rc = wanted(board, &board->groups[k], d, &want, err);
-            board->groups[k].wide += want ? 1 : 0;
-        }
-    }
-    return rc;
+    return 0;
 }
 
 static int judge_nodes(struct tg_board *board, struct tg_error *err)
 {
-    const struct tg_fleet *fleet = board->fleet;
-    size_t n_wide = 0;
-    bool shared = false;
-    int rc = find_wide(board, &n_wide, &shared, err);
+    int rc = 0;
 
     tg_board_clear(board);
-    for (size_t i = 0; i < fleet->n_nodes; i++) {
-        board->free_any[i] = (uint32_t)n_wide;
-        board->shared[i] = shared;
-        for (size_t d = 0; d < fleet->nodes[i].n_devices; d++) {
-            const struct tg_fleet_device *device = &fleet->devices[fleet->nodes[i].devices[d]];
-
-            board->free_any[i] += tg_board_usable(device) ? 1 : 0;
-            board->shared[i] = board->shared[i] || device->shared;
-        }
-    }
-    for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
-        for (size_t i = 0; rc == 0 && i < fleet->n_nodes; i++)
-            rc = judge_group(board, k, i, err);
-    }
+    for (size_t k = 0; rc == 0 && k < board->n_groups; k++)
+        rc = read_offer(board, k, err);
+    for (size_t k = 0; rc == 0 && k < board->n_groups; k++)
+        rc = search_capacities(board, k, err);
     return rc;
 }
 

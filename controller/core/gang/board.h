@@ -46,7 +46,6 @@ struct tg_board_group {
     size_t devices; /* of a member, at least */
     bool exact;     /* its members are */
     bool admin;     /* they are */
-    size_t wide;    /* usable devices of no node in particular that some need accepts */
     /* One a node: */
     unsigned char *
         failed; /* index of the failed rule; tg_fit_rules_count: none; + 1: another node is fixed */

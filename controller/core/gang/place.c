@@ -3,38 +3,10 @@
 
 #include "controller/core/explain/why.h"
 #include "controller/core/gang/assign.h"
+#include "controller/core/gang/offer.h"
 #include "controller/core/gang/pack.h"
+#include "controller/core/gang/quick.h"
 #include "controller/core/model/sort.h"
-
-static int write_piece(const struct tg_board *board, const struct tg_board_member *member,
-                       const struct tg_assignment *assigned, struct tg_placed_piece *piece,
-                       struct tg_error *err)
-{
-    struct tg_placed_device *out;
-    int rc = tg_core_alloc(board->arena, assigned->n, sizeof(*out), &out, err);
-
-    for (size_t i = 0; rc == 0 && i < assigned->n; i++) {
-        const struct tg_fleet_device *device = &board->fleet->devices[assigned->items[i].device];
-
-        out[i] = (struct tg_placed_device){.claim = assigned->items[i].claim,
-                                           .request = assigned->items[i].request,
-                                           .driver = device->driver,
-                                           .pool = device->pool,
-                                           .device = device->name,
-                                           .admin = assigned->items[i].admin,
-                                           .consumed = assigned->items[i].consumed};
-        if (!device->binding)
-            continue;
-        out[i].bindings =
-            tg_fleet_device(board->fleet, device->driver, device->pool, device->name, board->arena);
-        if (out[i].bindings == NULL)
-            return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
-                                "the decision needs more memory than its budget");
-    }
-    *piece = (struct tg_placed_piece){
-        .node = board->fleet->nodes[member->node].name, .devices = out, .n_devices = assigned->n};
-    return rc;
-}
 
 static int write_placement(struct tg_board *board, struct tg_placement *ret, struct tg_error *err)
 {
@@ -48,8 +20,13 @@ static int write_placement(struct tg_board *board, struct tg_placement *ret, str
         rc = tg_assign_devices(board, assigned, err);
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
         const struct tg_board_member *member = &board->members[i];
+        struct tg_placed_device *devices = NULL;
 
-        rc = write_piece(board, member, &assigned[i], &pieces[member->index], err);
+        rc = tg_assigned_write(board->fleet, &assigned[i], board->arena, &devices, err);
+        pieces[member->index] =
+            (struct tg_placed_piece){.node = board->fleet->nodes[member->node].name,
+                                     .devices = devices,
+                                     .n_devices = assigned[i].n};
     }
     if (rc == 0)
         *ret = (struct tg_placement){.pieces = pieces, .n_pieces = board->n_members};
@@ -68,6 +45,10 @@ int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *reques
     *ret = (struct tg_placement){.n_pieces = 0};
     if (request->n_pieces == 0)
         return 0;
+    tg_offers_tick(fleet);
+    rc = tg_quick_place(fleet, request, arena, ret, &placed, err);
+    if (rc < 0 || placed)
+        return rc;
     rc = tg_core_alloc(arena, 1, sizeof(*board), &board, err);
     if (rc == 0)
         rc = tg_board_init(board, fleet, request, arena, err);

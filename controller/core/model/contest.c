@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/model/contest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/runtime/base/str.h"
-#include "controller/core/cel/program.h"
-#include "controller/core/model/attribute.h"
 #include "controller/core/model/model.h"
+#include "controller/core/model/projection.h"
 #include "controller/core/model/sort.h"
 
 /* Fleets consist of few kinds of devices, told apart by what the selectors read. */
 #define SLOTS 64
-#define KEY_MAX 256
 
 struct slot {
-    char key[KEY_MAX]; /* "" : empty */
+    unsigned char key[TG_PROJECTION_MAX];
+    size_t n; /* 0: empty */
     struct tg_fleet_class *by;
 };
 
@@ -29,99 +27,17 @@ struct reader {
 struct tg_contest {
     struct reader *managed, *others;
     size_t n_managed, n_others;
-    bool opaque; /* some selector reads more than can be put into a key */
     struct slot slots[SLOTS];
 };
 
-/* --- what selectors read, as a key ------------------------------------------------------------ */
-
-struct key {
-    char *text;
-    size_t n;
-    bool fits;
-};
-
-static void add(struct key *key, const char *text)
-{
-    size_t n = strlen(text);
-
-    if (!key->fits || key->n + n + 2 > KEY_MAX) {
-        key->fits = false;
-        return;
-    }
-    memcpy(key->text + key->n, text, n);
-    key->text[key->n + n] = '\n'; /* in no attribute: names and values end there */
-    key->n += n + 1;
-    key->text[key->n] = '\0';
-}
-
-static void add_attribute(struct key *key, const struct tg_device_attribute *a)
-{
-    char number[32];
-
-    if (a->string != NULL) {
-        add(key, "s");
-        add(key, a->string);
-    } else if (a->version != NULL) {
-        add(key, "v");
-        add(key, a->version);
-    } else if (a->int_.set || a->bool_.set) {
-        snprintf(number, sizeof(number), "%c%lld", a->int_.set ? 'i' : 'b',
-                 a->int_.set ? (long long)a->int_.value : (long long)a->bool_.value);
-        add(key, number);
-    } else {
-        key->fits = false; /* a list, or of a kind that is not known */
-    }
-}
-
-/* Everything of that name, whatever its domain: a key may tell apart more than it has to. */
-static void add_read(struct key *key, const struct tg_cel_read *read,
-                     const struct tg_device *device)
-{
-    size_t n = read->capacity ? device->capacity.n : device->attributes.n;
-
-    for (size_t i = 0; i < n; i++) {
-        const char *name =
-            read->capacity ? device->capacity.items[i].key : device->attributes.items[i].key;
-        const char *slash = strchr(name, '/');
-
-        if (!tg_streq(slash == NULL ? name : slash + 1, read->name))
-            continue;
-        add(key, name);
-        if (read->capacity)
-            add(key, tg_or(device->capacity.items[i].value.value, ""));
-        else
-            add_attribute(key, &device->attributes.items[i].value);
-    }
-    add(key, "");
-}
-
-static void add_readers(struct key *key, const struct reader *readers, size_t n,
+static void add_readers(struct tg_projection *p, const struct reader *readers, size_t n,
                         const struct tg_device *device)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < readers[i].n; j++) {
-            const struct tg_cel_reads *reads =
-                readers[i].selectors[j] == NULL ? NULL : tg_selector_reads(readers[i].selectors[j]);
-
-            for (size_t k = 0; reads != NULL && k < reads->n; k++)
-                add_read(key, &reads->items[k], device);
+            if (readers[i].selectors[j] != NULL)
+                tg_projection_add(p, readers[i].selectors[j], device);
         }
-}
-
-/* False: the device has no key, and is looked at by itself. */
-static bool make_key(const struct tg_contest *contest, const char *driver,
-                     const struct tg_device *device, char out[KEY_MAX])
-{
-    struct key key = {.text = out, .fits = !contest->opaque};
-    bool shared =
-        device->allow_multiple_allocations.set && device->allow_multiple_allocations.value;
-
-    add(&key, driver);
-    add(&key, shared ? "+" : "-");
-    add_readers(&key, contest->managed, contest->n_managed, device);
-    add_readers(&key, contest->others, contest->n_others, device);
-    return key.fits;
 }
 
 /* --- who reaches a device --------------------------------------------------------------------- */
@@ -167,16 +83,20 @@ static struct tg_fleet_class *look(const struct tg_contest *contest, const char 
 struct tg_fleet_class *tg_contest_by(struct tg_contest *contest, const char *driver,
                                      const struct tg_device *device)
 {
-    char key[KEY_MAX];
+    struct tg_projection key;
     struct slot *slot;
 
     if (contest->n_managed == 0 || contest->n_others == 0)
         return NULL;
-    if (!make_key(contest, driver, device, key))
+    tg_projection_init(&key, driver, device);
+    add_readers(&key, contest->managed, contest->n_managed, device);
+    add_readers(&key, contest->others, contest->n_others, device);
+    if (!key.fits)
         return look(contest, driver, device);
-    slot = &contest->slots[tg_hash64(key, strlen(key)) % SLOTS];
-    if (!tg_streq(slot->key, key)) {
-        memcpy(slot->key, key, sizeof(key));
+    slot = &contest->slots[tg_hash64(key.bytes, key.n) % SLOTS];
+    if (slot->n != key.n || memcmp(slot->key, key.bytes, key.n) != 0) {
+        memcpy(slot->key, key.bytes, key.n);
+        slot->n = key.n;
         slot->by = look(contest, driver, device);
     }
     return slot->by;
@@ -213,19 +133,6 @@ static bool serves(const struct tg_fleet_class *row)
     return row->kind == TG_CLASS_MANAGED && row->compile_code == 0;
 }
 
-static void note_opaque(struct tg_contest *contest, const struct reader *reader)
-{
-    for (size_t i = 0; i < reader->n; i++) {
-        const struct tg_cel_reads *reads =
-            reader->selectors[i] == NULL ? NULL : tg_selector_reads(reader->selectors[i]);
-
-        contest->opaque = contest->opaque || (reads != NULL && reads->all);
-        for (size_t k = 0; reads != NULL && k < reads->n; k++)
-            contest->opaque =
-                contest->opaque || reads->items[k].domain == NULL || reads->items[k].name == NULL;
-    }
-}
-
 int tg_contest_new(const struct tg_fleet *fleet, struct tg_arena *arena, struct tg_contest **ret,
                    struct tg_error *err)
 {
@@ -251,10 +158,7 @@ int tg_contest_new(const struct tg_fleet *fleet, struct tg_arena *arena, struct 
             *reader = (struct reader){.row = row};
             rc = compile(fleet, row->object, arena, reader, err);
             contest->n_others++;
-        } else {
-            continue;
         }
-        note_opaque(contest, reader);
     }
     if (rc == 0)
         *ret = contest;

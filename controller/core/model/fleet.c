@@ -114,6 +114,19 @@ static void free_kept(struct tg_table *table)
     tg_table_done(table);
 }
 
+static void empty_attic(struct tg_model *model)
+{
+    if (model->attic.kept != NULL)
+        model->attic.free(model->attic.kept);
+    model->attic.kept = NULL;
+}
+
+void **tg_fleet_attic(const struct tg_fleet *fleet, void (*free)(void *kept))
+{
+    fleet->model->attic.free = free;
+    return &fleet->model->attic.kept;
+}
+
 /* Places last: pods and slices let go of them. A place is freed by itself when the last link goes.
  */
 void tg_fleet_close(struct tg_fleet *fleet)
@@ -124,6 +137,8 @@ void tg_fleet_close(struct tg_fleet *fleet)
     if (fleet == NULL)
         return;
     model = fleet->model;
+    empty_attic(model);
+    tg_selections_free(model);
     free_stays(model);
     free_slices(model);
     free_owners(model);
@@ -138,6 +153,7 @@ void tg_fleet_close(struct tg_fleet *fleet)
     TG_VEC_DONE(&model->log);
     TG_VEC_DONE(&model->buffer);
     TG_VEC_DONE(&model->contests);
+    TG_VEC_DONE(&model->news.nodes);
     tg_arena_free(model->rows);
     tg_arena_free(model->scratch);
     free(model);
@@ -158,6 +174,8 @@ void tg_fleet_select_for(struct tg_fleet *fleet, const struct tg_selector_option
     if (options->minor == model->selectors.minor && options->zones == model->selectors.zones)
         return;
     model->selectors = *options;
+    empty_attic(model);
+    tg_selections_free(model);
     tg_classes_compile(model);
 }
 

@@ -103,6 +103,7 @@ const char *tg_slot_holder(const struct tg_slot *slot, const struct tg_held *hel
 /* The row of a device that is published says who holds it. */
 static void show(struct tg_model *model, const struct tg_held *held)
 {
+    tg_news_pool(model, held->pool);
     if (model->devices_changed)
         return;
     for (size_t i = 0; i < held->pool->slices.n; i++) {

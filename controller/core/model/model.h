@@ -144,6 +144,19 @@ struct tg_undo { /* one thing that was assumed */
     struct tg_stay *stay; /* its newest assumption */
 };
 
+struct tg_news { /* news.h */
+    TG_VEC(uint32_t) nodes;
+    uint64_t first; /* number of nodes.items[0] */
+    uint64_t read;  /* up to where somebody has read */
+    uint64_t epoch; /* rows have other numbers since, or everything is another */
+    uint64_t wide;
+};
+
+struct tg_attic { /* what decisions keep with the fleet */
+    void *kept;
+    void (*free)(void *kept);
+};
+
 struct tg_model {
     struct tg_fleet *fleet;
     struct tg_blobs strings, contents, demands;
@@ -159,6 +172,10 @@ struct tg_model {
     bool classes_retry;                   /* one was refused for want of memory */
     struct tg_selector_options selectors; /* what they are compiled for */
     TG_VEC(uint32_t) contests;            /* by content, of contest.c */
+    struct tg_table selections;           /* selection.h */
+    uint64_t decisions;                   /* how many there were, for selections */
+    struct tg_news news;
+    struct tg_attic attic;
 };
 
 /* strings */
@@ -230,6 +247,15 @@ void tg_kept_free(struct tg_kept *kept);
 /* contest.c */
 void tg_contests_write(struct tg_model *model); /* contested of devices, contests of classes */
 void tg_contests_forget(struct tg_model *model, uint32_t content); /* 0: of all */
+
+/* selection.c */
+void tg_selections_free(struct tg_model *model);
+void tg_selections_forget(struct tg_model *model, uint32_t content);
+
+/* news.c */
+void tg_news_node(struct tg_model *model, size_t node); /* TG_NO_INDEX is allowed */
+void tg_news_pool(struct tg_model *model, const struct tg_fleet_pool *pool); /* all its nodes */
+void tg_news_all(struct tg_model *model);
 
 /* pool.c */
 size_t

@@ -245,6 +245,8 @@ void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place)
 
 void tg_place_show(struct tg_model *model, const struct tg_place *place)
 {
-    if (place->index != TG_NO_INDEX && !model->nodes_changed)
-        tg_place_fill(&model->fleet->nodes[place->index], place);
+    if (place->index == TG_NO_INDEX || model->nodes_changed)
+        return;
+    tg_news_node(model, place->index);
+    tg_place_fill(&model->fleet->nodes[place->index], place);
 }

@@ -48,6 +48,7 @@ static void write_nodes(struct tg_model *model)
             continue;
         place->index = fleet->n_nodes++;
         tg_place_fill(&fleet->nodes[place->index], place);
+        fleet->nodes[place->index].order = place->index;
     }
     free(places);
 }
@@ -288,5 +289,7 @@ void tg_rows_settle(struct tg_model *model)
         tg_contests_forget(model, 0);
     if (model->kept_changed || model->nodes_changed || model->devices_changed)
         tg_contests_write(model);
+    if (model->kept_changed || model->nodes_changed || model->devices_changed)
+        tg_news_all(model);
     model->kept_changed = model->nodes_changed = model->devices_changed = false;
 }

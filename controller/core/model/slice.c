@@ -237,8 +237,10 @@ static uint32_t keep_content(struct tg_model *model, const char *driver,
 /* What was found out of it goes with it. */
 static void leave_content(struct tg_model *model, uint32_t content)
 {
-    if (model->contents.items[content - 1]->uses == 1)
+    if (model->contents.items[content - 1]->uses == 1) {
         tg_contests_forget(model, content);
+        tg_selections_forget(model, content);
+    }
     tg_blobs_drop(&model->contents, content, drop_content, model);
 }
 

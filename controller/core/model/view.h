@@ -22,6 +22,7 @@ struct tg_fleet_room { /* one resource of a node */
 struct tg_fleet_node {
     const struct tg_node *object;
     const char *name;
+    uint64_t order; /* grows with the name: who comes first is told without the names */
     const char
         *broken; /* why the node cannot be judged (a quantity that does not parse), or NULL */
     struct tg_fleet_room *rooms; /* sorted by name */
@@ -80,6 +81,12 @@ struct tg_fleet {
     const struct tg_selector_options *selectors; /* what they are compiled for */
     struct tg_model *model;                      /* what the rows are made of */
 };
+
+/* What decisions keep with the fleet from one to the next (gang/offer.h): it is the caller's to
+ * make and to change, and freed with the fleet. One of a kind: whoever asks first says how it is
+ * freed.
+ */
+void **tg_fleet_attic(const struct tg_fleet *fleet, void (*free)(void *kept));
 
 /* TG_NO_INDEX if there is none. */
 size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name);

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/offer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kubernetes/objects/pack.h"
+#include "api/runtime/base/map.h"
+#include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
+#include "controller/core/fit/room.h"
+#include "controller/core/fit/rule.h"
+#include "controller/core/gang/board.h"
+#include "controller/core/gang/claim.h"
+#include "controller/core/gang/key.h"
+#include "controller/core/model/news.h"
+
+/* Kinds that are kept although they were not used of late, and bytes that they may take. */
+#define KEPT 64
+#define KEPT_BYTES ((size_t)32 << 20)
+/* More pieces than this a node is never said to take. */
+#define COPIES_MAX ((size_t)1 << 20)
+#define NONE UINT32_MAX
+
+struct tg_offer {
+    const struct tg_fleet *fleet;
+    struct tg_arena *arena; /* of the piece */
+    struct tg_piece piece;  /* a copy, not fixed */
+    struct tg_demand demand;
+    size_t devices; /* that a piece has at least */
+    bool exact, admin;
+    uint64_t used; /* in which decision last */
+
+    struct tg_arena *work; /* of what follows, up to the nodes */
+    struct tg_ask_book book;
+    struct tg_offer_slot *slots;
+    size_t n_slots;
+    struct tg_need *needs, *scaled; /* slots merged by ask; the same times a number */
+    size_t n_needs;
+    struct tg_match match;
+
+    struct tg_news_reader reader;
+    uint64_t wide;             /* tg_news_wide when it was counted */
+    struct tg_offer_node base; /* what devices of no node in particular are to each of them */
+    struct tg_offer_node *nodes;
+    size_t n_nodes, n_erred;
+    uint32_t *best;  /* best[i]: the better of best[2i] and best[2i + 1]; below are the nodes */
+    size_t capacity; /* nodes that best has room for: a power of two */
+};
+
+struct offers {
+    struct tg_map *map; /* by key */
+    uint64_t decision;
+};
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void release_selections(struct tg_offer *o)
+{
+    for (size_t i = 0; i < o->book.n_asks; i++) {
+        for (size_t k = 0; k < o->book.asks[i].n_selectors; k++)
+            tg_selection_release(o->book.asks[i].selectors[k]);
+    }
+    o->book.n_asks = 0;
+}
+
+static void free_offer(void *data)
+{
+    struct tg_offer *o = data;
+
+    release_selections(o);
+    tg_arena_free(o->work);
+    tg_arena_free(o->arena);
+    free(o->nodes);
+    free(o->best);
+    free(o);
+}
+
+static void free_offers(void *data)
+{
+    struct offers *offers = data;
+
+    tg_map_free(offers->map);
+    free(offers);
+}
+
+static struct offers *offers_of(const struct tg_fleet *fleet)
+{
+    void **attic = tg_fleet_attic(fleet, free_offers);
+    struct offers *offers = *attic;
+
+    if (offers == NULL) {
+        offers = tg_xcalloc(1, sizeof(*offers));
+        offers->map = tg_map_new(free_offer);
+        *attic = offers;
+    }
+    return offers;
+}
+
+static size_t bytes_of(const struct tg_offer *o)
+{
+    return o->n_nodes * sizeof(*o->nodes) + o->capacity * sizeof(*o->best);
+}
+
+/* The key of the one that was not used for longest, NULL: enough room for all of them. */
+static const char *find_idle(const struct offers *offers)
+{
+    const struct tg_map_entry *oldest = NULL;
+    size_t bytes = 0;
+
+    for (struct tg_map_entry *e = tg_map_first(offers->map); e != NULL; e = tg_map_next(e)) {
+        const struct tg_offer *o = tg_map_value(e);
+
+        bytes += bytes_of(o);
+        if (oldest == NULL || o->used < ((const struct tg_offer *)tg_map_value(oldest))->used)
+            oldest = e;
+    }
+    return oldest != NULL && tg_map_count(offers->map) > 1 &&
+                   (tg_map_count(offers->map) > KEPT || bytes > KEPT_BYTES)
+               ? tg_map_key(oldest)
+               : NULL;
+}
+
+void tg_offers_tick(const struct tg_fleet *fleet)
+{
+    struct offers *offers = offers_of(fleet);
+    const char *idle;
+
+    offers->decision++;
+    while ((idle = find_idle(offers)) != NULL)
+        tg_map_remove(offers->map, idle);
+    tg_selections_tick(fleet);
+}
+
+size_t tg_offers_kept(const struct tg_fleet *fleet)
+{
+    return tg_map_count(offers_of(fleet)->map);
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+static void *must(void *p)
+{
+    if (p == NULL)
+        abort(); /* as tg_xmalloc: the arenas of an offer have no budget */
+    return p;
+}
+
+static const void *copy(struct tg_arena *arena, const struct tg_type *type, const void *object)
+{
+    size_t n = tg_pack(type, object, NULL, NULL, 0);
+    unsigned char *bytes = tg_xmalloc(n + 1);
+    const void *ret;
+
+    tg_pack(type, object, NULL, bytes, n);
+    ret = must(tg_unpack(type, bytes, NULL, arena));
+    free(bytes);
+    return ret;
+}
+
+static void copy_piece(struct tg_offer *o, const struct tg_piece *piece)
+{
+    const struct tg_pod **pods =
+        must(tg_arena_alloc_array(o->arena, piece->n_pods + 1, sizeof(*pods)));
+    const struct tg_resource_claim **claims =
+        must(tg_arena_alloc_array(o->arena, piece->n_claims + 1, sizeof(*claims)));
+
+    for (size_t i = 0; i < piece->n_pods; i++)
+        pods[i] = copy(o->arena, &tg_pod_type, piece->pods[i]);
+    for (size_t i = 0; i < piece->n_claims; i++)
+        claims[i] = copy(o->arena, &tg_resource_claim_type, piece->claims[i]);
+    o->piece = (struct tg_piece){
+        .pods = pods, .n_pods = piece->n_pods, .claims = claims, .n_claims = piece->n_claims};
+}
+
+static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
+                     struct tg_offer **ret, struct tg_error *err)
+{
+    struct tg_offer *o = tg_xcalloc(1, sizeof(*o));
+    int rc = 0;
+
+    o->fleet = fleet;
+    o->arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    o->work = tg_arena_new(TG_ARENA_UNLIMITED);
+    copy_piece(o, piece);
+    rc = tg_demand_sum(o->piece.pods, o->piece.n_pods, o->arena, &o->demand, err);
+    for (size_t i = 0; rc == 0 && i < o->piece.n_claims; i++) {
+        size_t devices = 0;
+
+        rc = tg_claim_supported(o->piece.claims[i], &devices, err);
+        o->devices += devices;
+        o->exact = o->exact || tg_exact_needed(o->piece.claims[i]);
+        o->admin = o->admin || tg_exact_is_admin(o->piece.claims[i]);
+    }
+    if (rc < 0)
+        free_offer(o);
+    else
+        *ret = o;
+    return rc;
+}
+
+static int add_slot(struct tg_offer *o, const struct tg_exact_request *request,
+                    struct tg_error *err)
+{
+    struct tg_offer_slot *slot = &o->slots[o->n_slots];
+    size_t known = o->book.n_asks, k = 0;
+    int rc = tg_ask_book_add(&o->book, request, &slot->ask, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; slot->ask == known && i < o->book.asks[known].n_selectors; i++)
+        tg_selection_hold(o->book.asks[known].selectors[i]);
+    slot->count = tg_request_count(request);
+    while (k < o->n_needs && o->needs[k].ask != slot->ask)
+        k++;
+    if (k == o->n_needs)
+        o->needs[o->n_needs++] = (struct tg_need){.ask = slot->ask};
+    o->needs[k].count += slot->count;
+    o->n_slots++;
+    return 0;
+}
+
+static int add_request(struct tg_offer *o, const struct tg_device_request *request,
+                       struct tg_error *err)
+{
+    int rc = 0;
+
+    if (request->first_available.n == 0)
+        return add_slot(o, request->exactly, err);
+    for (size_t i = 0; rc == 0 && i < request->first_available.n; i++)
+        rc = add_slot(o, &request->first_available.items[i], err);
+    return rc;
+}
+
+/* Requests and their alternatives: as many slots at most. */
+static size_t count_slots(const struct tg_piece *piece)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < piece->n_claims; i++) {
+        const struct tg_resource_claim_spec *spec = piece->claims[i]->spec;
+
+        for (size_t k = 0; spec != NULL && spec->devices != NULL && k < spec->devices->requests.n;
+             k++)
+            n += 1 + spec->devices->requests.items[k].first_available.n;
+    }
+    return n;
+}
+
+/* Asks of the classes as they are now. */
+static int open_book(struct tg_offer *o, struct tg_error *err)
+{
+    size_t n = count_slots(&o->piece);
+    int rc = 0;
+
+    release_selections(o);
+    tg_arena_reset(o->work);
+    o->match = (struct tg_match){.max_devices = 0};
+    o->n_slots = o->n_needs = 0;
+    tg_ask_book_init(&o->book, o->fleet, o->work);
+    o->slots = must(tg_arena_alloc_array(o->work, n + 1, sizeof(*o->slots)));
+    o->needs = must(tg_arena_alloc_array(o->work, n + 1, sizeof(*o->needs)));
+    o->scaled = must(tg_arena_alloc_array(o->work, n + 1, sizeof(*o->scaled)));
+    for (size_t i = 0; rc == 0 && i < o->piece.n_claims; i++) {
+        const struct tg_resource_claim_spec *spec = o->piece.claims[i]->spec;
+
+        for (size_t k = 0;
+             rc == 0 && spec != NULL && spec->devices != NULL && k < spec->devices->requests.n; k++)
+            rc = add_request(o, &spec->devices->requests.items[k], err);
+    }
+    return rc;
+}
+
+/* --- one node --------------------------------------------------------------------------------- */
+
+static unsigned char failed_rule(const struct tg_offer *o, const struct tg_fleet_node *row)
+{
+    size_t failed = row->object == NULL ? tg_fit_rules_count + 1 : tg_fit_rules_count;
+
+    for (size_t i = 0; failed == tg_fit_rules_count && i < o->piece.n_pods; i++)
+        failed = tg_fit_first_failed(row, o->piece.pods[i]);
+    return (unsigned char)failed;
+}
+
+static int wanted(const struct tg_offer *o, size_t device, bool *ret, struct tg_error *err)
+{
+    *ret = false;
+    for (size_t i = 0; i < o->n_needs && !*ret; i++) {
+        enum tg_ask_answer answer;
+        int rc = tg_ask_answer(&o->book, o->needs[i].ask, device, &answer, err);
+
+        if (rc < 0)
+            return rc;
+        *ret = answer == TG_ASK_YES;
+    }
+    return 0;
+}
+
+static int count_device(const struct tg_offer *o, size_t device, struct tg_offer_node *ret,
+                        struct tg_error *err)
+{
+    const struct tg_fleet_device *row = &o->fleet->devices[device];
+    bool want = false;
+    int rc = 0;
+
+    if (!tg_board_usable(row))
+        return 0;
+    ret->any++;
+    if (ret->failed == tg_fit_rules_count)
+        rc = wanted(o, device, &want, err);
+    if (rc < 0)
+        return rc;
+    ret->free += want ? 1 : 0;
+    ret->exact = ret->exact || (want && row->exact);
+    return 0;
+}
+
+static int count_devices(const struct tg_offer *o, const struct tg_fleet_node *row,
+                         struct tg_offer_node *ret, struct tg_error *err)
+{
+    int rc = 0;
+
+    for (size_t d = 0; rc == 0 && d < row->n_devices; d++) {
+        ret->shared = ret->shared || o->fleet->devices[row->devices[d]].shared;
+        rc = count_device(o, row->devices[d], ret, err);
+    }
+    return rc;
+}
+
+/* Devices that no node owns: they may be there for each of them. */
+static int count_wide(struct tg_offer *o, struct tg_error *err)
+{
+    const struct tg_fleet *fleet = o->fleet;
+    int rc = 0;
+
+    o->base = (struct tg_offer_node){.failed = (unsigned char)tg_fit_rules_count};
+    for (size_t d = 0; rc == 0 && fleet->n_exact > 0 && d < fleet->n_devices; d++) {
+        if (!fleet->devices[d].wide)
+            continue;
+        o->base.shared =
+            o->base.shared || (fleet->devices[d].shared && tg_board_usable(&fleet->devices[d]));
+        rc = count_device(o, d, &o->base, err);
+    }
+    o->base.erred = rc < 0;
+    return rc;
+}
+
+/* Room for the devices of the node, and for as many needs as a piece has devices. */
+static void open_match(struct tg_offer *o, size_t devices)
+{
+    size_t needs = o->n_needs > o->devices ? o->n_needs : o->devices;
+
+    if (o->match.book != NULL && devices <= o->match.max_devices)
+        return;
+    if (tg_match_init(&o->match, &o->book, 2 * devices + 8, needs + 1, o->work, NULL) < 0)
+        abort();
+}
+
+/* The most times, up to high, that all needs can be met at once. What fits n times fits fewer
+ * times: halve. */
+static int most_matches(struct tg_offer *o, const struct tg_fleet_node *row, size_t high,
+                        size_t *ret, struct tg_error *err)
+{
+    size_t low = 0;
+    int rc = 0;
+
+    open_match(o, row->n_devices);
+    while (rc == 0 && low < high) {
+        size_t middle = high - (high - low) / 2;
+        bool fits = false;
+
+        for (size_t i = 0; i < o->n_needs; i++)
+            o->scaled[i] =
+                (struct tg_need){.ask = o->needs[i].ask, .count = o->needs[i].count * middle};
+        rc = tg_match_feasible(&o->match, row, o->scaled, o->n_needs, &fits, err);
+        if (fits)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *ret = low;
+    return rc;
+}
+
+static int count_copies(struct tg_offer *o, const struct tg_fleet_node *row,
+                        struct tg_offer_node *ret, struct tg_error *err)
+{
+    size_t copies = tg_room_copies(row, NULL, 0, &o->demand, COPIES_MAX, NULL);
+    bool counts = o->devices > 0 && !o->admin && !ret->shared;
+    int rc = 0;
+
+    if (counts && ret->any / o->devices < copies)
+        copies = ret->any / o->devices;
+    if (o->exact || ret->exact)
+        copies = copies > 0 ? 1 : 0;
+    else if (o->n_needs == 1)
+        copies = ret->free / o->needs[0].count < copies ? ret->free / o->needs[0].count : copies;
+    else if (o->devices > 0)
+        rc = most_matches(o, row, copies, &copies, err);
+    ret->copies = (uint32_t)copies;
+    return rc;
+}
+
+static int judge(struct tg_offer *o, size_t node, struct tg_offer_node *ret, struct tg_error *err)
+{
+    const struct tg_fleet_node *row = &o->fleet->nodes[node];
+    int rc = 0;
+
+    *ret = (struct tg_offer_node){.failed = failed_rule(o, row)};
+    ret->any = o->base.any;
+    ret->shared = o->base.shared;
+    if (ret->failed == tg_fit_rules_count) {
+        ret->free = o->base.free;
+        ret->exact = o->base.free > 0;
+    }
+    rc = count_devices(o, row, ret, err);
+    if (rc == 0 && ret->failed == tg_fit_rules_count)
+        rc = count_copies(o, row, ret, err);
+    if (rc < 0) {
+        ret->copies = 0;
+        ret->erred = true;
+    }
+    return rc;
+}
+
+/* --- the best of all: a tournament ------------------------------------------------------------ */
+
+static uint32_t better(const struct tg_offer *o, uint32_t a, uint32_t b)
+{
+    const struct tg_offer_node *x, *y;
+
+    if (a == NONE || b == NONE)
+        return a == NONE ? b : a;
+    x = &o->nodes[a];
+    y = &o->nodes[b];
+    if (x->free != y->free)
+        return x->free < y->free ? a : b;
+    if (x->any != y->any)
+        return x->any < y->any ? a : b;
+    return o->fleet->nodes[a].order < o->fleet->nodes[b].order ? a : b;
+}
+
+static uint32_t player(const struct tg_offer *o, size_t i)
+{
+    if (i < o->capacity)
+        return o->best[i];
+    i -= o->capacity;
+    return i < o->n_nodes && o->nodes[i].copies > 0 ? (uint32_t)i : NONE;
+}
+
+static void play(struct tg_offer *o, size_t node)
+{
+    for (size_t i = (o->capacity + node) / 2; i > 0; i /= 2)
+        o->best[i] = better(o, player(o, 2 * i), player(o, 2 * i + 1));
+}
+
+static void play_all(struct tg_offer *o)
+{
+    for (size_t i = o->capacity - 1; i > 0; i--)
+        o->best[i] = better(o, player(o, 2 * i), player(o, 2 * i + 1));
+}
+
+/* --- up to date ------------------------------------------------------------------------------- */
+
+static void refresh(struct tg_offer *o, size_t node)
+{
+    struct tg_offer_node *row = &o->nodes[node];
+    struct tg_offer_node now;
+
+    (void)judge(o, node, &now, NULL);
+    o->n_erred += (size_t)now.erred - (size_t)row->erred;
+    *row = now;
+    play(o, node);
+}
+
+static int count_all(struct tg_offer *o, struct tg_error *err)
+{
+    size_t n = o->fleet->n_nodes, capacity = 2;
+    int rc = open_book(o, err);
+
+    if (rc < 0)
+        return rc;
+    (void)count_wide(o, NULL);
+    while (capacity < n)
+        capacity *= 2;
+    free(o->nodes);
+    free(o->best);
+    o->nodes = tg_xcalloc(n + 1, sizeof(*o->nodes));
+    o->best = tg_xcalloc(capacity, sizeof(*o->best));
+    o->n_nodes = n;
+    o->capacity = capacity;
+    o->n_erred = 0;
+    for (size_t i = 0; i < n; i++) {
+        (void)judge(o, i, &o->nodes[i], NULL);
+        o->n_erred += o->nodes[i].erred ? 1 : 0;
+    }
+    play_all(o);
+    return 0;
+}
+
+static int bring_up_to_date(struct tg_offer *o, struct tg_error *err)
+{
+    bool known = tg_news_open(o->fleet, &o->reader);
+    uint64_t wide = tg_news_wide(o->fleet);
+
+    if (known && wide == o->wide) {
+        for (size_t node; (node = tg_news_next(o->fleet, &o->reader)) != TG_NO_INDEX;)
+            refresh(o, node);
+        return 0;
+    }
+    while (tg_news_next(o->fleet, &o->reader) != TG_NO_INDEX)
+        ;
+    o->wide = wide;
+    return count_all(o, err);
+}
+
+int tg_offer_get(const struct tg_fleet *fleet, const struct tg_piece *piece, struct tg_arena *arena,
+                 struct tg_offer **ret, struct tg_error *err)
+{
+    struct offers *offers = offers_of(fleet);
+    struct tg_piece kind = *piece;
+    struct tg_demand demand = {.n = 0};
+    struct tg_offer *o = NULL;
+    const char *key = NULL;
+    int rc = tg_demand_sum(piece->pods, piece->n_pods, arena, &demand, err);
+
+    kind.fixed_node = NULL;
+    if (rc == 0)
+        rc = tg_piece_key(&kind, &demand, arena, &key, err);
+    if (rc < 0)
+        return rc;
+    o = tg_map_get(offers->map, key);
+    if (o == NULL) {
+        rc = new_offer(fleet, &kind, &o, err);
+        if (rc < 0)
+            return rc;
+        tg_map_set(offers->map, key, o);
+    }
+    o->used = offers->decision;
+    rc = bring_up_to_date(o, err);
+    if (rc < 0)
+        tg_map_remove(offers->map, key);
+    else
+        *ret = o;
+    return rc;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+const struct tg_offer_node *tg_offer_nodes(const struct tg_offer *offer)
+{
+    return offer->nodes;
+}
+
+int tg_offer_fault(struct tg_offer *offer, size_t node, struct tg_error *err)
+{
+    const struct tg_fleet_node *rows = offer->fleet->nodes;
+    struct tg_offer_node ignored;
+
+    size_t first = node;
+
+    if (offer->base.erred)
+        return count_wide(offer, err);
+    if (offer->n_erred == 0 || (node != TG_NO_INDEX && !offer->nodes[node].erred))
+        return 0;
+    for (size_t i = 0; node == TG_NO_INDEX && i < offer->n_nodes; i++) {
+        if (offer->nodes[i].erred && (first == TG_NO_INDEX || rows[i].order < rows[first].order))
+            first = i;
+    }
+    return judge(offer, first, &ignored, err);
+}
+
+size_t tg_offer_best(const struct tg_offer *offer)
+{
+    uint32_t best = player(offer, 1);
+
+    return best == NONE ? TG_NO_INDEX : best;
+}
+
+void tg_offer_rule_out(struct tg_offer *offer, size_t node)
+{
+    offer->nodes[node].copies = 0;
+    play(offer, node);
+}
+
+void tg_offer_recount(struct tg_offer *offer)
+{
+    offer->reader = (struct tg_news_reader){.at = 0};
+}
+
+bool tg_offer_needs_search(const struct tg_offer *offer, size_t node)
+{
+    return offer->exact || offer->nodes[node].exact;
+}
+
+const struct tg_offer_slot *tg_offer_slots(const struct tg_offer *offer, size_t *ret_n)
+{
+    *ret_n = offer->n_slots;
+    return offer->slots;
+}
+
+int tg_offer_match(struct tg_offer *offer, size_t node, const struct tg_need *needs, size_t n,
+                   size_t *devices, struct tg_error *err)
+{
+    const struct tg_fleet_node *row = &offer->fleet->nodes[node];
+
+    open_match(offer, row->n_devices);
+    return tg_match_lowest(&offer->match, row, needs, n, devices, err);
+}
