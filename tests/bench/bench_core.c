@@ -117,12 +117,13 @@ static struct tg_fleet *bench_model(size_t nodes, struct scene *s)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-enum event { EVENT_CLAIM, EVENT_NODE, EVENT_SLICE, EVENT_JOIN, EVENT_KINDS };
+enum event { EVENT_CLAIM, EVENT_NODE, EVENT_SLICE, EVENT_WIPE, EVENT_JOIN, EVENT_KINDS };
 
 static const char *const event_names[EVENT_KINDS] = {
     [EVENT_CLAIM] = "claim", /* allocated, gone */
     [EVENT_NODE] = "node",   /* told again, as heartbeats do */
-    [EVENT_SLICE] = "slice", /* gone, published again: what a kubelet does at its start */
+    [EVENT_SLICE] = "slice", /* the same devices of another generation, a health gone bad */
+    [EVENT_WIPE] = "wipe",   /* gone, published again: what a kubelet does at its start */
     [EVENT_JOIN] = "join",   /* a node with its slice, gone and back */
 };
 
@@ -136,9 +137,9 @@ static void tell(struct tg_fleet *fleet, struct scene *s, enum event kind, bool 
         tg_fleet_put(fleet, TG_FLEET_NODE, &s->node);
     else if (kind == EVENT_JOIN)
         tg_fleet_drop(fleet, TG_FLEET_NODE, NULL, s->name);
-    if ((kind == EVENT_SLICE || kind == EVENT_JOIN) && there)
+    if (kind == EVENT_SLICE || ((kind == EVENT_WIPE || kind == EVENT_JOIN) && there))
         tg_fleet_put(fleet, TG_FLEET_SLICE, &s->slice);
-    else if (kind == EVENT_SLICE || kind == EVENT_JOIN)
+    else if (kind == EVENT_WIPE || kind == EVENT_JOIN)
         tg_fleet_drop(fleet, TG_FLEET_SLICE, NULL, s->name);
     tg_fleet_settle(fleet);
 }
@@ -163,6 +164,8 @@ static void bench_event(struct tg_fleet *fleet, size_t nodes, enum event kind, s
             scene_claim(s, node, node % CARDS);
         else
             scene_node(s, node);
+        if (kind == EVENT_SLICE && first)
+            scene_spoil(s);
         start = now_us();
         tell(fleet, s, kind, first == back);
         times.items[times.n] = now_us() - start;

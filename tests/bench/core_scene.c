@@ -98,6 +98,15 @@ void scene_node(struct scene *s, size_t node)
         write_card(s, node, i);
 }
 
+void scene_spoil(struct scene *s)
+{
+    s->pool.generation.value = 2;
+    for (size_t i = 0; i < SCENE_ATTRIBUTES; i++) {
+        if (tg_streq(s->attributes[0][i].key, "healthy"))
+            s->attributes[0][i].value.bool_.value = false;
+    }
+}
+
 void scene_claim(struct scene *s, size_t node, size_t card)
 {
     snprintf(s->name, sizeof(s->name), "node-%06zu", node);

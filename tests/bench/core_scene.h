@@ -40,6 +40,8 @@ struct scene {
 
 /* scene->node and scene->slice are those of that node. */
 void scene_node(struct scene *s, size_t node);
+/* The slice as it is later: its first card is not healthy. */
+void scene_spoil(struct scene *s);
 /* A claim that has the card: scene->claim. The rest of the scene is not to be used then. */
 void scene_claim(struct scene *s, size_t node, size_t card);
 /* A class of the default instance, by product. */

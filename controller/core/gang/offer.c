@@ -462,15 +462,24 @@ static void play_all(struct tg_offer *o)
 
 /* --- up to date ------------------------------------------------------------------------------- */
 
-static void refresh(struct tg_offer *o, size_t node)
+/* A selector that fails is a fact of the node; memory that was short for a moment is not. */
+static int look_at(struct tg_offer *o, size_t node, struct tg_offer_node *ret, struct tg_error *err)
+{
+    return judge(o, node, ret, err) == -TG_RESOURCE_EXHAUSTED ? -TG_RESOURCE_EXHAUSTED : 0;
+}
+
+static int refresh(struct tg_offer *o, size_t node, struct tg_error *err)
 {
     struct tg_offer_node *row = &o->nodes[node];
     struct tg_offer_node now;
+    int rc = look_at(o, node, &now, err);
 
-    (void)judge(o, node, &now, NULL);
+    if (rc < 0)
+        return rc;
     o->n_erred += (size_t)now.erred - (size_t)row->erred;
     *row = now;
     play(o, node);
+    return 0;
 }
 
 static int count_all(struct tg_offer *o, struct tg_error *err)
@@ -478,9 +487,10 @@ static int count_all(struct tg_offer *o, struct tg_error *err)
     size_t n = o->fleet->n_nodes, capacity = 2;
     int rc = open_book(o, err);
 
+    if (rc == 0 && count_wide(o, err) == -TG_RESOURCE_EXHAUSTED)
+        rc = -TG_RESOURCE_EXHAUSTED;
     if (rc < 0)
         return rc;
-    (void)count_wide(o, NULL);
     while (capacity < n)
         capacity *= 2;
     free(o->nodes);
@@ -490,28 +500,30 @@ static int count_all(struct tg_offer *o, struct tg_error *err)
     o->n_nodes = n;
     o->capacity = capacity;
     o->n_erred = 0;
-    for (size_t i = 0; i < n; i++) {
-        (void)judge(o, i, &o->nodes[i], NULL);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = look_at(o, i, &o->nodes[i], err);
         o->n_erred += o->nodes[i].erred ? 1 : 0;
     }
     play_all(o);
-    return 0;
+    return rc;
 }
 
 static int bring_up_to_date(struct tg_offer *o, struct tg_error *err)
 {
+    struct tg_error own = TG_ERROR_INIT;
     bool known = tg_news_open(o->fleet, &o->reader);
     uint64_t wide = tg_news_wide(o->fleet);
+    size_t node;
+    int rc = 0;
 
-    if (known && wide == o->wide) {
-        for (size_t node; (node = tg_news_next(o->fleet, &o->reader)) != TG_NO_INDEX;)
-            refresh(o, node);
-        return 0;
-    }
-    while (tg_news_next(o->fleet, &o->reader) != TG_NO_INDEX)
-        ;
+    err = err == NULL ? &own : err;
+    known = known && wide == o->wide;
     o->wide = wide;
-    return count_all(o, err);
+    while ((node = tg_news_next(o->fleet, &o->reader)) != TG_NO_INDEX) {
+        if (known && rc == 0)
+            rc = refresh(o, node, err);
+    }
+    return known ? rc : count_all(o, err);
 }
 
 int tg_offer_get(const struct tg_fleet *fleet, const struct tg_piece *piece, struct tg_arena *arena,

@@ -224,25 +224,46 @@ void tg_contests_forget(struct tg_model *model, uint32_t content)
         model->contests.items[content] = 0;
 }
 
+/* The classes as they are, read once. */
+static void open_contest(struct tg_model *model)
+{
+    tg_arena_free(model->contest_arena);
+    model->contest_arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    if (tg_contest_new(model->fleet, model->contest_arena, &model->contest, NULL) < 0)
+        abort();
+}
+
+static bool has_sides(const struct tg_contest *contest)
+{
+    return contest->n_managed > 0 && contest->n_others > 0;
+}
+
+bool tg_contests_reach(struct tg_model *model, size_t first, size_t n)
+{
+    if (model->contest == NULL || !has_sides(model->contest))
+        return false;
+    for (size_t i = first; i < first + n; i++) {
+        if (contested_by(model, model->contest, &model->fleet->devices[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
 void tg_contests_write(struct tg_model *model)
 {
     struct tg_fleet *fleet = model->fleet;
-    struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
-    struct tg_contest *contest = NULL;
 
-    if (tg_contest_new(fleet, arena, &contest, NULL) < 0)
-        abort();
+    if (model->kept_changed || model->contest == NULL)
+        open_contest(model);
     for (size_t i = 0; i < fleet->n_classes; i++)
         fleet->classes[i].contests = 0;
     for (size_t i = 0; i < fleet->n_devices; i++) {
         struct tg_fleet_device *device = &fleet->devices[i];
-        struct tg_fleet_class *by = contest->n_managed == 0 || contest->n_others == 0
-                                        ? NULL
-                                        : contested_by(model, contest, device);
+        struct tg_fleet_class *by =
+            has_sides(model->contest) ? contested_by(model, model->contest, device) : NULL;
 
         device->contested = by == NULL ? NULL : by->name;
         if (by != NULL && by->contests++ == 0)
             by->contests_first = i;
     }
-    tg_arena_free(arena);
 }

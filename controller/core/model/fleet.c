@@ -155,6 +155,7 @@ void tg_fleet_close(struct tg_fleet *fleet)
     TG_VEC_DONE(&model->contests);
     TG_VEC_DONE(&model->news.nodes);
     tg_arena_free(model->rows);
+    tg_arena_free(model->contest_arena);
     tg_arena_free(model->scratch);
     free(model);
     free(fleet->nodes);

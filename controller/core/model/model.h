@@ -101,6 +101,8 @@ struct tg_fleet_pool {
     TG_VEC(struct tg_fleet_slice *) slices; /* the newest generation first, then by name */
     size_t n_held;                          /* devices of it that somebody holds */
     size_t n_wide;                          /* slices that name no node */
+    size_t first_row, n_rows;               /* of fleet->devices, when they were last written */
+    const char *shown_why;                  /* why, then */
     const char *why; /* its newest generation is of no use, whatever the node: static text */
 };
 
@@ -166,14 +168,17 @@ struct tg_model {
     TG_VEC(struct tg_undo) log;
     TG_VEC(unsigned char) buffer; /* scratch for packing */
     struct tg_arena *rows;        /* of the rows of the fleet */
+    size_t rows_used;             /* bytes of it when all rows were written */
     struct tg_demand_table table; /* scratch, of scratch */
     struct tg_arena *scratch;
     bool nodes_changed, devices_changed, kept_changed;
     bool classes_retry;                   /* one was refused for want of memory */
     struct tg_selector_options selectors; /* what they are compiled for */
     TG_VEC(uint32_t) contests;            /* by content, of contest.c */
-    struct tg_table selections;           /* selection.h */
-    uint64_t decisions;                   /* how many there were, for selections */
+    struct tg_contest *contest;           /* of the classes as they are, of contest_arena */
+    struct tg_arena *contest_arena;
+    struct tg_table selections; /* selection.h */
+    uint64_t decisions;         /* how many there were, for selections */
     struct tg_news news;
     struct tg_attic attic;
 };
@@ -246,6 +251,8 @@ void tg_kept_free(struct tg_kept *kept);
 
 /* contest.c */
 void tg_contests_write(struct tg_model *model); /* contested of devices, contests of classes */
+/* Does a class of others reach one of n devices from there on? */
+bool tg_contests_reach(struct tg_model *model, size_t first, size_t n);
 void tg_contests_forget(struct tg_model *model, uint32_t content); /* 0: of all */
 
 /* selection.c */
@@ -263,6 +270,9 @@ tg_fleet_pool_newest(const struct tg_fleet_pool *pool); /* how many slices have 
 void tg_fleet_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool); /* sets why */
 
 /* rows.c */
+/* The rows of a pool again, where they are; false: some come or go, or others have a say in them,
+ * and all rows are to be written anew. */
+bool tg_rows_rewrite(struct tg_model *model, struct tg_fleet_pool *pool);
 void tg_rows_settle(struct tg_model *model);
 
 #endif

@@ -139,10 +139,10 @@ static bool is_exact(const struct found *found)
            found->partitions;
 }
 
-static void write_device(struct tg_model *model, const struct found *found)
+static void fill_device(struct tg_model *model, const struct found *found,
+                        struct tg_fleet_device *row)
 {
     struct tg_fleet *fleet = model->fleet;
-    struct tg_fleet_device *row = &fleet->devices[fleet->n_devices++];
     const struct tg_place *place = found->slice->place;
 
     *row = (struct tg_fleet_device){
@@ -160,7 +160,7 @@ static void write_device(struct tg_model *model, const struct found *found)
         row->holder =
             tg_slot_holder(found->slot, tg_slot_held(model, found->slice->pool, found->slot));
     fleet->n_exact += row->exact ? 1 : 0;
-    found->slot->row = (uint32_t)fleet->n_devices;
+    found->slot->row = (uint32_t)(row - fleet->devices) + 1;
     write_taints(model, found->slot, row);
 }
 
@@ -172,45 +172,113 @@ static void clear_slots(struct tg_fleet_pool *pool)
     }
 }
 
-static void write_pool(struct tg_model *model, struct tg_fleet_pool *pool)
-{
-    struct tg_fleet *fleet = model->fleet;
-    struct found *found;
+struct found_list { /* of the newest generation of a pool, by name */
+    struct found *items;
     const void **order;
-    size_t n = 0, newest = tg_fleet_pool_newest(pool);
+    size_t n;
+};
+
+static void find_devices(const struct tg_model *model, const struct tg_fleet_pool *pool,
+                         struct found_list *ret)
+{
+    size_t n = 0, newest = pool->why == NULL ? tg_fleet_pool_newest(pool) : 0;
     unsigned flags = 0;
 
-    clear_slots(pool);
-    if (pool->why != NULL) {
-        fleet->bad_pools[fleet->n_bad_pools++] = (struct tg_fleet_bad_pool){
-            .driver = pool->driver, .pool = pool->name, .why = pool->why};
-        return;
-    }
     for (size_t i = 0; i < newest; i++) {
         n += pool->slices.items[i]->n_slots;
         flags |= pool->slices.items[i]->flags;
     }
-    found = tg_xcalloc(n + 1, sizeof(*found));
-    order = tg_xcalloc(2 * n + 1, sizeof(*order));
-    n = 0;
+    *ret = (struct found_list){.items = tg_xcalloc(n + 1, sizeof(*ret->items)),
+                               .order = tg_xcalloc(2 * n + 1, sizeof(*ret->order))};
     for (size_t i = 0; i < newest; i++) {
         struct tg_fleet_slice *slice = pool->slices.items[i];
 
         for (size_t k = 0; k < slice->n_slots; k++) {
-            found[n] = (struct found){
+            struct found *found = &ret->items[ret->n];
+
+            *found = (struct found){
                 .slot = &slice->slots[k],
                 .slice = slice,
                 .name = (const char *)tg_blobs_get(&model->strings, slice->slots[k].name),
                 .partitions = (flags & TG_SLOT_DERIVED) != 0};
-            order[n] = &found[n];
-            n++;
+            ret->order[ret->n++] = found;
         }
     }
-    tg_core_sort_in(order, order + n, n, compare_found, NULL);
-    for (size_t i = 0; i < n; i++)
-        write_device(model, order[i]);
-    free(order);
-    free(found);
+    tg_core_sort_in(ret->order, ret->order + n, n, compare_found, NULL);
+}
+
+static void free_found(struct found_list *list)
+{
+    free(list->order);
+    free(list->items);
+}
+
+static void write_pool(struct tg_model *model, struct tg_fleet_pool *pool)
+{
+    struct tg_fleet *fleet = model->fleet;
+    struct found_list found;
+
+    clear_slots(pool);
+    find_devices(model, pool, &found);
+    pool->first_row = fleet->n_devices;
+    pool->n_rows = found.n;
+    pool->shown_why = pool->why;
+    if (pool->why != NULL)
+        fleet->bad_pools[fleet->n_bad_pools++] = (struct tg_fleet_bad_pool){
+            .driver = pool->driver, .pool = pool->name, .why = pool->why};
+    for (size_t i = 0; i < found.n; i++)
+        fill_device(model, found.order[i], &fleet->devices[fleet->n_devices++]);
+    free_found(&found);
+}
+
+/* Are the rows of the pool for the same devices, on the same nodes? */
+static bool same_rows(const struct tg_model *model, const struct tg_fleet_pool *pool,
+                      const struct found_list *found)
+{
+    if (pool->why != pool->shown_why || found->n != pool->n_rows)
+        return false;
+    for (size_t i = 0; i < found->n; i++) {
+        const struct tg_fleet_device *row = &model->fleet->devices[pool->first_row + i];
+        const struct found *f = found->order[i];
+        const struct tg_place *place = f->slice->place;
+
+        if (row->name != f->name || row->wide != (place == NULL) ||
+            row->node != (place == NULL ? TG_NO_INDEX : place->index) || row->contested != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* What is written again and again in place leaves its taints behind: not for ever. */
+static bool wastes_memory(const struct tg_model *model)
+{
+    return tg_arena_used(model->rows) > 2 * model->rows_used + ((size_t)1 << 20);
+}
+
+bool tg_rows_rewrite(struct tg_model *model, struct tg_fleet_pool *pool)
+{
+    struct tg_fleet *fleet = model->fleet;
+    struct found_list found;
+    bool same = false;
+
+    if (model->devices_changed || model->nodes_changed || model->kept_changed ||
+        wastes_memory(model))
+        return false;
+    find_devices(model, pool, &found);
+    same = same_rows(model, pool, &found);
+    if (same)
+        clear_slots(pool);
+    for (size_t i = 0; same && i < found.n; i++) {
+        struct tg_fleet_device *row = &fleet->devices[pool->first_row + i];
+
+        fleet->n_exact -= row->exact ? 1 : 0;
+        fill_device(model, found.order[i], row);
+    }
+    same = same && !tg_contests_reach(model, pool->first_row, found.n);
+    free_found(&found);
+    if (same)
+        tg_news_pool(model, pool);
+    return same;
 }
 
 /* Gives every node the list of its devices. The devices are in order, so the lists are. */
@@ -270,6 +338,12 @@ static void write_devices(struct tg_model *model)
         write_pool(model, (struct tg_fleet_pool *)(uintptr_t)pools[i]);
     free(pools);
     link_nodes(model);
+    model->rows_used = tg_arena_used(model->rows);
+}
+
+size_t tg_fleet_rows_bytes(const struct tg_fleet *fleet)
+{
+    return tg_arena_used(fleet->model->rows);
 }
 
 void tg_rows_settle(struct tg_model *model)

@@ -100,10 +100,12 @@ static int compile(const struct tg_model *model, const char *expression, struct 
 
     s->arena = tg_arena_new(BUDGET);
     s->expression = tg_arena_strdup(s->arena, expression);
-    if (s->expression == NULL)
-        abort(); /* as tg_xmalloc */
     s->record.hash = tg_hash_text(TG_HASH_SEED, expression);
-    rc = tg_selector_compile_with(expression, &model->selectors, s->arena, &s->selector, err);
+    if (s->expression == NULL)
+        rc = tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                          "the selector needs more memory than its budget");
+    else
+        rc = tg_selector_compile_with(expression, &model->selectors, s->arena, &s->selector, err);
     if (rc < 0)
         tg_arena_free(s->arena);
     return rc;

@@ -355,13 +355,19 @@ void tg_slice_free(struct tg_model *model, struct tg_fleet_slice *slice)
     free(slice);
 }
 
+/* Its pool, which may be empty now, is judged by the caller. */
+static void take_out(struct tg_model *model, struct tg_fleet_slice *slice)
+{
+    unlink_slice(model, slice);
+    tg_table_remove(&model->slices, &slice->record);
+    tg_slice_free(model, slice);
+}
+
 static void remove_slice(struct tg_model *model, struct tg_fleet_slice *slice)
 {
     struct tg_fleet_pool *pool = slice->pool;
 
-    unlink_slice(model, slice);
-    tg_table_remove(&model->slices, &slice->record);
-    tg_slice_free(model, slice);
+    take_out(model, slice);
     tg_fleet_pool_judge(model, pool);
     tg_fleet_pool_release(model, pool);
     model->devices_changed = true;
@@ -377,11 +383,15 @@ void tg_slice_put(struct tg_model *model, const struct tg_resource_slice *object
         tg_table_add(&model->slices, &slice->record);
         link_slice(model, slice);
     }
-    if (before != NULL)
+    if (before != NULL && (slice == NULL || before->pool != slice->pool))
         remove_slice(model, before);
-    if (slice != NULL)
-        tg_fleet_pool_judge(model, slice->pool);
-    model->devices_changed = true;
+    else if (before != NULL)
+        take_out(model, before);
+    if (slice == NULL)
+        return;
+    tg_fleet_pool_judge(model, slice->pool);
+    if (!tg_rows_rewrite(model, slice->pool))
+        model->devices_changed = true;
 }
 
 void tg_slice_drop(struct tg_model *model, const char *name)

@@ -103,6 +103,8 @@ int tg_fleet_selects(const struct tg_fleet *fleet, const struct tg_selector *sel
 /* What is left of a resource on a node: 0 if the node does not offer it; below 0 if it is
  * overcommitted. */
 int64_t tg_fleet_room_left(const struct tg_fleet_node *node, const char *resource);
+/* Bytes that rows have beside them (taints), for tests. */
+size_t tg_fleet_rows_bytes(const struct tg_fleet *fleet);
 /* strcmp by three keys. */
 int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_device,
                         const char *b_driver, const char *b_pool, const char *b_device);

@@ -230,9 +230,71 @@ static void malformed_slices_are_passed_over(void **state)
     world_done(&w);
 }
 
+/* A reader of rows sees the same places with other contents; nothing was written anew. */
+static void what_a_slice_says_of_the_same_devices_is_written_where_they_are(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    const struct tg_fleet_device *rows;
+    const struct tg_resource_slice *later[3];
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "a", "", "");
+    add_node(&w, "b", "", "");
+    add_gpus(&w, "a", 2, "");
+    add_gpus(&w, "b", 2, "");
+    add_holder(&w, "h", "b", "gpu-1");
+    fleet = world_fleet(&w);
+    rows = fleet->devices;
+    add_gpus(&w, "b", 2, "\"healthy\":{\"bool\":false},\"tangram.dev/x\":{\"int\":1}");
+    add_gpus(&w, "b", 2, "\"m\":{\"int\":1}");
+    add_gpus(&w, "b", 3, "");
+    for (size_t i = 0; i < 3; i++)
+        later[i] = w.slices[2 + i];
+    tg_fleet_put(fleet, TG_FLEET_SLICE, later[0]);
+    assert_ptr_equal(fleet->devices, rows);
+    assert_int_equal(rows[2].n_taints, 1);
+    assert_non_null(rows[2].unsupported);
+    assert_int_equal(rows[1].n_taints, 0);
+    assert_string_equal(rows[3].holder, "claim ns/h");
+    tg_fleet_put(fleet, TG_FLEET_SLICE, later[1]);
+    assert_int_equal(rows[2].n_taints, 0);
+    assert_null(rows[2].unsupported);
+    /* The holder finds the device by its new slice. */
+    tg_fleet_drop(fleet, TG_FLEET_CLAIM, "ns", "h");
+    assert_null(rows[3].holder);
+    tg_fleet_put(fleet, TG_FLEET_SLICE, later[2]);
+    tg_fleet_settle(fleet);
+    assert_int_equal(fleet->n_devices, 5);
+    world_done(&w);
+}
+
+static void rows_that_are_written_for_ever_take_no_more_memory(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    uint64_t before;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "a", "", "");
+    add_gpus(&w, "a", 8, "\"healthy\":{\"bool\":false}");
+    fleet = world_fleet(&w);
+    before = tg_fleet_hash(fleet);
+    for (size_t i = 0; i < 20000; i++)
+        tg_fleet_put(fleet, TG_FLEET_SLICE, w.slices[0]);
+    assert_true(tg_fleet_hash(fleet) == before);
+    assert_true(tg_fleet_rows_bytes(fleet) < (size_t)4 << 20);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_slice_says_of_the_same_devices_is_written_where_they_are),
+        cmocka_unit_test(rows_that_are_written_for_ever_take_no_more_memory),
         cmocka_unit_test(only_the_newest_generation_counts),
         cmocka_unit_test(an_incomplete_pool_is_not_used_nor_is_its_older_generation),
         cmocka_unit_test(slices_that_disagree_about_their_number_are_incomplete),
