@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/runtime/base/clock.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
@@ -20,6 +21,7 @@ struct item {
     bool working;  /* the device worker has it */
     bool waiting;  /* another claim holds its devices; tried again when one is released */
     bool tried;    /* waited before: the timer runs */
+    bool answered;
     struct tg_timer patience;
     struct tg_device_job job;
 };
@@ -32,6 +34,7 @@ struct tg_claim_batch {
     tg_claims_done *done; /* NULL: abandoned */
     void *data;
     struct tg_deferred finish;
+    struct tg_timer deadline;
     size_t pending; /* items without an answer */
     struct item *items;
     struct tg_kubelet_answer *answers;
@@ -66,6 +69,7 @@ struct tg_claims {
     const char *driver;
     struct tg_claim_batch *batches;
     int64_t patience;         /* how long a prepare waits for another claim's devices */
+    int64_t deadline;         /* for the answer to a batch; 0: none */
     void (*idle)(void *data); /* NULL: nobody waits for that */
     void *idle_data;
     struct tg_metrics *metrics; /* NULL: nothing is measured */
@@ -98,6 +102,7 @@ static void batch_free(struct tg_claim_batch *batch)
     if (batch->next != NULL)
         batch->next->prev = batch->prev;
     tg_defer_cancel(claims->loop, &batch->finish);
+    tg_timer_stop(&batch->deadline);
     for (size_t i = 0; i < batch->n; i++) {
         if (batch->items[i].reading != NULL)
             claims->source->cancel(claims->source->data, batch->items[i].reading);
@@ -129,6 +134,7 @@ static void answer(struct item *item, const struct tg_error *err)
 
     tg_timer_stop(&item->patience);
     count_answer(item, err);
+    item->answered = true;
     if (err != NULL)
         to->error = tg_arena_printf(batch->arena, "%s", err->message);
     to->devices = item->job.devices;
@@ -228,6 +234,22 @@ static void on_job_done(struct tg_device_job *job)
     try_waiting(claims);
 }
 
+/* The devices hang: what they are given now would wait behind that. */
+static bool refuse_stuck(struct item *item)
+{
+    const struct tg_claims *claims = item->batch->claims;
+    int64_t busy = tg_device_worker_busy(claims->devices);
+    struct tg_error err;
+
+    if (claims->deadline == 0 || busy < claims->deadline)
+        return false;
+    tg_error_set(&err, TG_UNAVAILABLE,
+                 "the driver's library has not answered for %lld s; the node may need a reboot",
+                 (long long)(busy / TG_SECOND));
+    fail(item, &err);
+    return true;
+}
+
 static int check(struct item *item, const char *json, size_t n,
                  const struct tg_allocation_devices **ret, struct tg_error *err)
 {
@@ -254,6 +276,8 @@ static void on_read(void *data, const char *json, size_t n, const struct tg_erro
         fail(item, &err);
         return;
     }
+    if (refuse_stuck(item))
+        return;
     item->working = true;
     item->job.results = allocated->results.items;
     item->job.n = allocated->results.n;
@@ -271,8 +295,32 @@ static void begin(struct item *item)
         return;
     }
     give_up_reading(claims, item->claim.uid);
+    if (refuse_stuck(item))
+        return;
     item->working = true;
     tg_device_worker_release(claims->devices, &item->job);
+}
+
+/* The kubelet will not wait longer. */
+static void on_deadline(struct tg_timer *timer)
+{
+    struct tg_claim_batch *batch = timer->data;
+    tg_claims_done *done = batch->done;
+
+    if (done == NULL || batch->pending == 0)
+        return;
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct item *item = &batch->items[i];
+        if (item->answered)
+            continue;
+        batch->answers[i].error = tg_arena_printf(
+            batch->arena, "claim %s/%s: no answer after %lld s from %s; it goes on, ask again",
+            item->claim.namespace_, item->claim.name,
+            (long long)(batch->claims->deadline / TG_SECOND),
+            item->working ? "the devices" : "the API server");
+    }
+    done(batch->data, batch->answers, batch->n);
+    tg_claims_abandon(batch);
 }
 
 static struct tg_claim_batch *batch_new(struct tg_claims *claims,
@@ -314,6 +362,9 @@ static struct tg_claim_batch *batch_new(struct tg_claims *claims,
         };
         batch->answers[i].uid = item->claim.uid;
     }
+    batch->deadline = (struct tg_timer){.callback = on_deadline, .data = batch};
+    if (claims->deadline > 0)
+        tg_timer_start(claims->loop, &batch->deadline, claims->deadline);
     for (size_t i = 0; i < batch->n; i++)
         begin(&batch->items[i]);
     if (batch->n == 0)
@@ -372,6 +423,11 @@ struct tg_claims *tg_claims_new(struct tg_loop *loop, struct tg_device_worker *d
 void tg_claims_wait_for_devices(struct tg_claims *claims, int64_t patience)
 {
     claims->patience = patience;
+}
+
+void tg_claims_limit(struct tg_claims *claims, int64_t deadline)
+{
+    claims->deadline = deadline;
 }
 
 static void collect(void *data)

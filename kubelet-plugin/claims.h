@@ -36,6 +36,10 @@ struct tg_claims *tg_claims_new(struct tg_loop *loop, struct tg_device_worker *d
 /* A prepare whose devices another claim still holds waits that long (ns; at first 0) for it to be
  * released before it is refused. */
 void tg_claims_wait_for_devices(struct tg_claims *claims, int64_t patience);
+/* A batch that the devices have not finished after that long (ns; at first never) is answered with
+ * an error; what they began goes on, and the kubelet's next call finds it done. While one job of
+ * theirs takes longer than that, they are given nothing more. */
+void tg_claims_limit(struct tg_claims *claims, int64_t deadline);
 /* Measures each claim of each call; before the first one. */
 void tg_claims_measure(struct tg_claims *claims, struct tg_metrics *metrics);
 /* Drops everything without answers. The device worker must be freed before. NULL is allowed. */

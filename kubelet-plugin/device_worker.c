@@ -74,13 +74,18 @@ static void dequeue(struct tg_device_worker *worker)
     worker->job_began = now();
 }
 
+int64_t tg_device_worker_busy(const struct tg_device_worker *worker)
+{
+    return worker->jobs == 0 ? 0 : now() - worker->job_began;
+}
+
 static void collect(void *data)
 {
     const struct tg_device_worker *worker = data;
-    int64_t runs = worker->jobs == 0 ? 0 : now() - worker->job_began;
 
     tg_metric_set(worker->metric[JOBS], NULL, (double)worker->jobs);
-    tg_metric_set(worker->metric[JOB_SECONDS], NULL, (double)runs / (double)TG_SECOND);
+    tg_metric_set(worker->metric[JOB_SECONDS], NULL,
+                  (double)tg_device_worker_busy(worker) / (double)TG_SECOND);
 }
 
 void tg_device_worker_measure(struct tg_device_worker *worker, struct tg_metrics *metrics)

@@ -53,6 +53,9 @@ const struct tg_device_set *tg_device_worker_devices(const struct tg_device_work
  * before: an empty node is something else. */
 int tg_device_worker_status(const struct tg_device_worker *worker, struct tg_error *err);
 
+/* How long the job that runs has been running, ns; 0: none runs. */
+int64_t tg_device_worker_busy(const struct tg_device_worker *worker);
+
 /* Embedded by the caller and untouched by him until `done`. `err.code` is TG_OK on success. */
 struct tg_device_job {
     void (*done)(struct tg_device_job *job);

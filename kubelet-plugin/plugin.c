@@ -27,6 +27,7 @@
 
 /* The kubelet gives a prepare 45 s. */
 #define WAIT_FOR_DEVICES (25 * TG_SECOND)
+#define ANSWER_WITHIN (40 * TG_SECOND)
 #define PROGRAM "tangram-kubelet-plugin"
 #define STOP_PATIENCE (10 * TG_SECOND)
 
@@ -398,6 +399,7 @@ static void start_parts(struct tg_plugin *plugin)
     plugin->claims =
         tg_claims_new(plugin->loop, plugin->devices, &plugin->source, options->driver_name);
     tg_claims_wait_for_devices(plugin->claims, WAIT_FOR_DEVICES);
+    tg_claims_limit(plugin->claims, ANSWER_WITHIN);
     tg_claims_measure(plugin->claims, plugin->metrics);
     plugin->health = tg_health_stream_new(plugin->loop, tg_clock_system(), plugin->devices,
                                           TG_KUBELET_HEALTH_TIMEOUT * TG_SECOND);

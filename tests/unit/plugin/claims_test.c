@@ -12,6 +12,7 @@
 #include "kubelet-plugin/claims.h"
 #include "tests/support/metric_page.h"
 #include "tests/support/promtool.h"
+#include "tests/unit/plugin/fake_provider.h"
 #include "tests/unit/plugin/folder.h"
 
 #define READS 32
@@ -215,6 +216,54 @@ static void a_device_of_another_claim_is_refused_and_the_rest_of_the_batch_is_no
     assert_int_equal(bench->n_devices[0], 0);
     assert_string_equal(bench->error[1], "");
     assert_string_equal(bench->device[1], device_name(bench, 1));
+}
+
+static void check_done(struct tg_device_job *job)
+{
+    *(bool *)job->data = true;
+}
+
+/* The kubelet gives a call 45 s. A library that hangs must not take that away from it, nor may
+ * calls pile up behind it. */
+static void devices_that_hang_are_told_of_before_the_kubelet_gives_up(void **state)
+{
+    struct bench *bench = *state;
+    bool checked = false;
+    struct tg_device_job check = {
+        .done = check_done, .data = &checked, .arena = tg_arena_new(TG_ARENA_UNLIMITED)};
+    const struct tg_device_worker_config config = {
+        .provider = "fake",
+        .new_provider = fake_provider_new,
+        .provider_options = test_provider_options(&bench->folder),
+        .prepare_options = test_prepare_options(&bench->folder),
+        .started = started,
+        .data = bench,
+    };
+    tg_device_worker_free(bench->devices);
+    tg_claims_free(bench->claims);
+    fake_set(1, false, false);
+    bench->started = false;
+    bench->devices = tg_device_worker_new(bench->loop, &config);
+    bench->claims = tg_claims_new(bench->loop, bench->devices, &bench->source, TEST_DRIVER);
+    while (!bench->started)
+        tg_loop_run_once(bench->loop, true);
+    fake_set(1, false, true);
+    tg_device_worker_check(bench->devices, &check);
+    tg_claims_limit(bench->claims, 50 * TG_MILLISECOND);
+    prepare_one(bench, &one, "d-0");
+    assert_non_null(strstr(bench->error[0], "no answer after"));
+    /* Now that it is known to hang. */
+    start(bench, false, 1, &two);
+    wait_answer(bench);
+    assert_non_null(strstr(bench->error[0], "library has not answered"));
+    fake_set(1, false, false);
+    while (!checked)
+        tg_loop_run_once(bench->loop, true);
+    tg_claims_limit(bench->claims, 3600 * TG_SECOND);
+    prepare_one(bench, &one, "d-0");
+    assert_string_equal(bench->error[0], "");
+    assert_string_equal(bench->device[0], "d-0");
+    tg_arena_free(check.arena);
 }
 
 static void an_unprepared_device_is_free_again(void **state)
@@ -471,6 +520,7 @@ int main(void)
         TEST(a_prepared_claim_has_its_device_and_cdi_id),
         TEST(preparing_again_gives_the_same_answer),
         TEST(a_device_of_another_claim_is_refused_and_the_rest_of_the_batch_is_not),
+        TEST(devices_that_hang_are_told_of_before_the_kubelet_gives_up),
         TEST(an_unprepared_device_is_free_again),
         TEST(a_prepare_waits_for_the_claim_that_holds_its_device),
         TEST(a_prepare_that_waits_is_tried_again_any_number_of_times),
