@@ -80,30 +80,42 @@ int tg_partitions_look(const struct tg_claim_record *record, struct tg_provider 
     return 0;
 }
 
-static int make(struct tg_claim_device *device, struct tg_provider *provider,
-                struct tg_arena *arena, struct tg_error *err)
+/* Makes it if it has to be; tells what stands (in `arena`). */
+static int ensure(const struct tg_claim_device *device, struct tg_provider *provider,
+                  struct tg_arena *arena, struct tg_instance *ret, struct tg_error *err)
 {
-    struct tg_claim_partition *partition = device->partition;
-    const struct tg_partition place = tg_claim_partition_place(partition);
+    const struct tg_partition place = tg_claim_partition_place(device->partition);
     struct tg_error why = TG_ERROR_INIT;
-    struct tg_instance there = {0};
-    int rc = provider->ops->look(provider, &place, arena, &there, &why);
+    int rc = provider->ops->look(provider, &place, arena, ret, &why);
     /* In the way may be a half of ours: the maker completes it, or says what is. */
-    if ((rc == -TG_NOT_FOUND || rc == -TG_FAILED_PRECONDITION) && partition->owned.value) {
+    if ((rc == -TG_NOT_FOUND || rc == -TG_FAILED_PRECONDITION) && place.dynamic) {
         why = TG_ERROR_INIT;
-        rc = provider->ops->create(provider, &place, arena, &there, &why);
+        rc = provider->ops->create(provider, &place, arena, ret, &why);
     }
     if (rc == -TG_NOT_FOUND)
         return not_there(device, &why, err);
-    if (rc < 0) {
-        if (err != NULL)
-            *err = why;
+    if (rc < 0 && err != NULL)
+        *err = why;
+    return rc;
+}
+
+static int make(struct tg_claim_device *device, struct tg_provider *provider,
+                struct tg_arena *arena, struct tg_error *err)
+{
+    TG_AUTOARENA struct tg_arena *scratch = tg_arena_new(LOOK_BYTES);
+    struct tg_claim_partition *partition = device->partition;
+    struct tg_instance there = {0};
+    int rc = ensure(device, provider, scratch, &there, err);
+    if (rc < 0)
         return rc;
-    }
     partition->gi = (struct tg_opt_int){.set = true, .value = there.gi};
     partition->ci = (struct tg_opt_int){.set = true, .value = there.ci};
-    partition->uuid = there.uuid;
-    return 0;
+    /* Asked any number of times, the claim's arena does not grow. */
+    if (!tg_streq(partition->uuid, there.uuid))
+        partition->uuid = tg_arena_strdup(arena, there.uuid);
+    return partition->uuid == NULL
+               ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the claim needs too much memory")
+               : 0;
 }
 
 int tg_partitions_make(struct tg_claim_record *record, struct tg_provider *provider,

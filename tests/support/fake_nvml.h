@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/runtime/base/buf.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/file.h"
 #include "api/runtime/base/mem.h"
@@ -45,18 +44,6 @@ static inline void fake_nvml_init(struct fake_nvml *fake, const char *build, con
 static inline void fake_nvml_reboot(const struct fake_nvml *fake)
 {
     (void)unlink(fake->state);
-}
-
-/* How often a function was called since the log was emptied last. */
-static inline size_t fake_nvml_called(const struct fake_nvml *fake, const char *function)
-{
-    TG_AUTOBUF struct tg_buf content = TG_BUF_INIT((size_t)64 << 20);
-    size_t n = 0;
-    if (tg_file_read(fake->log, &content, NULL) != 0)
-        return 0;
-    for (const char *at = tg_buf_str(&content); (at = strstr(at, function)) != NULL; at++)
-        n++;
-    return n;
 }
 
 static inline void fake_nvml_done(struct fake_nvml *fake)
