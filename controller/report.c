@@ -70,8 +70,12 @@ void tg_controller_report(struct tg_controller *controller, struct tg_unit_state
             TG_S("why", decision->text));
     if (unit->gang != NULL)
         tell(controller, &tg_kind_gang, unit->gang->metadata, decision);
-    for (size_t i = 0; i < unit->n_members && i < EVENTS_MAX; i++)
+    for (size_t i = 0, told = 0; i < unit->n_members && told < EVENTS_MAX; i++) {
+        if (decision->to_waiting && !unit->members[i].gated)
+            continue;
         tell_member(controller, &unit->members[i], decision);
+        told++;
+    }
 }
 
 void tg_controller_report_class(struct tg_controller *controller,

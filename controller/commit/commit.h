@@ -48,6 +48,7 @@ struct tg_decision {
     /* For people; NULL when there is nothing to say. Stable while the situation is. */
     const char *reason, *text;
     bool warning;
+    bool to_waiting;                       /* of the members, only those still gated are told */
     bool passing;                          /* mostly over within a moment: told only if it lasts */
     const struct tg_resource_claim *about; /* the claim that the text is about, or NULL */
     const char *phase;                     /* gangs: TG_PHASE_* */

@@ -247,6 +247,28 @@ static int join(struct tg_deciding *d, const struct tg_progress *p)
     return 0;
 }
 
+/* Members for whom there is no place: those of the plan are all alive, or done. */
+static int tell_surplus(struct tg_deciding *d)
+{
+    const struct tg_unit *unit = d->in->unit;
+    const struct tg_pod *first = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < unit->n_members; i++) {
+        if (!may_join(d, &unit->members[i]))
+            continue;
+        if (n++ == 0)
+            first = unit->members[i].pod;
+    }
+    if (n == 0)
+        return 0;
+    d->out->to_waiting = true;
+    return tg_decide_wait(d, d->out->phase, "GangComplete",
+                          "The gang is complete: %zu more than its members wait until a place is "
+                          "free (pod %s, for one).",
+                          n, first->metadata->name);
+}
+
 /* --- the look -------------------------------------------------------------------------------- */
 
 static int rest(struct tg_deciding *d, const struct tg_progress *p)
@@ -257,9 +279,10 @@ static int rest(struct tg_deciding *d, const struct tg_progress *p)
         d->out->drop_holds = true;
     }
     d->out->unbound = p->unbound != NULL;
-    if (d->out->kind != TG_DECIDE_PLACE)
-        d->out->kind = TG_DECIDE_WAIT;
-    return 0;
+    if (d->out->kind == TG_DECIDE_PLACE)
+        return 0;
+    d->out->kind = TG_DECIDE_WAIT;
+    return d->out->text == NULL && p->gated == 0 ? tell_surplus(d) : 0;
 }
 
 static bool is_decided(const struct tg_deciding *d, int r)

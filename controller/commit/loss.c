@@ -112,8 +112,10 @@ static const char *scheduler_says(const struct tg_pod *pod)
                             : tg_condition_find(pod->status->conditions.items,
                                                 pod->status->conditions.n, "PodScheduled");
 
-    return scheduled == NULL ? "the scheduler says nothing about it"
-                             : tg_or(scheduled->message, "no reason is given");
+    /* That was said while the gate was still on. */
+    if (scheduled == NULL || tg_streq(scheduled->reason, "SchedulingGated"))
+        return "the scheduler says nothing about it";
+    return tg_or(scheduled->message, "no reason is given");
 }
 
 /* next: what becomes of it, a sentence, or "". */

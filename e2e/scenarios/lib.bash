@@ -187,6 +187,29 @@ ${3:-}
 YAML
 }
 
+# intruder NODE EXTRA...: a pod without claims that takes all cores of the node but what no other pod can be content with;
+# EXTRA are lines of its spec.
+intruder() {
+    local cores
+    cores=$(k get node "$1" -o jsonpath='{.status.allocatable.cpu}')
+    shift
+    cat <<YAML
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: intruder}
+spec:
+$(printf '%s\n' "$@")
+  terminationGracePeriodSeconds: 1
+  containers:
+  - name: main
+    image: $IMAGE
+    imagePullPolicy: Never
+    command: [tail, -f, /dev/null]
+    resources: {requests: {cpu: $((cores * 1000 - 5))m}}
+YAML
+}
+
 # job NAME TEMPLATE PODS: its pods run until one writes into their pipe.
 job() {
     cat <<YAML
@@ -221,9 +244,13 @@ claim_of() { kn get pod "$1" -o jsonpath='{.status.resourceClaimStatuses[0].reso
 # allocated CLAIM: the devices of its allocation, one a line.
 allocated() { kn get resourceclaim "$1" -o json | jq -r '.status.allocation.devices.results[].device' | sort; }
 
+# ALLOCATED_NODE: a jq expression for the node of a claim that is allocated.
+ALLOCATED_NODE='.status.allocation.nodeSelector.nodeSelectorTerms[0].matchFields[0].values[0]'
+
 # writes: what our programs have written in the scenario's namespace: a count and JSON for each kind of write.
 writes() {
-    jq -c --arg namespace "$NAMESPACE" 'select(.objectRef.namespace == $namespace) |
+    jq -c --arg namespace "$NAMESPACE" 'select(.objectRef.namespace == $namespace and
+            (.user.username | startswith("system:serviceaccount:tangram-system:"))) |
         {resource: ([.objectRef.resource, .objectRef.subresource // empty] | join("/")), verb, code: .responseStatus.code}' \
         "$TG_DIR/log/audit.log" | sort | uniq -c
 }

@@ -56,10 +56,13 @@ JSON
 # tg_health_address: where the controller answers; the address is the cluster's own.
 tg_health_address() { echo "127.20.$TG_INDEX.1:8080"; }
 
+# tg_controller_start [NAME KUBECONFIG CONFIG ADDRESS]: the controller, or one of another name beside it; until it is ready.
 tg_controller_start() {
-    tg_process_start tangram-controller "$TG_BIN/tangram-controller" --kubeconfig "$TG_DIR/kubeconfig/tangram-controller" \
-        --config "$TG_SYSTEM/controller.yaml" --health-addr "$(tg_health_address)"
-    tg_process_wait tangram-controller 60 curl -fsS "http://$(tg_health_address)/readyz"
+    local name=${1:-tangram-controller} kubeconfig=${2:-$TG_DIR/kubeconfig/tangram-controller}
+    local config=${3:-$TG_SYSTEM/controller.yaml} address=${4:-$(tg_health_address)}
+    tg_process_start "$name" "$TG_BIN/tangram-controller" --kubeconfig "$kubeconfig" --config "$config" \
+        --health-addr "$address"
+    tg_process_wait "$name" 60 curl -fsS "http://$address/readyz"
 }
 
 # tg_inventory NODE
@@ -84,3 +87,30 @@ tg_plugin_start() {
 tg_slices_wait() {
     tg_watch_first "$1" ".spec.nodeName == \"$2\" and .spec.driver == \"${3:-$TG_DRIVER}\"" resourceslices >/dev/null
 }
+
+# -- the fault proxy (tests/support/faultproxy) in front of the API server --------------------------------------------
+
+tg_proxy_address() { echo "$TG_HOST_ADDRESS:6444"; }
+
+# tg_proxy_start: without rules. The API server's own certificate has the address of the bridge, too.
+tg_proxy_start() {
+    local go control=$TG_DIR/config/faultproxy.control
+    go=$("$TG_ROOT/e2e/components/go")
+    "$go" build -C "$TG_ROOT/tests/support/faultproxy" -o "$TG_DIR/config/faultproxy" .
+    rm -f "$control"
+    tg_process_start faultproxy "$TG_DIR/config/faultproxy" --listen "$(tg_proxy_address)" --to "https://$TG_API_ADDRESS" \
+        --ca "$TG_DIR/pki/ca.crt" --cert "$TG_DIR/pki/apiserver.crt" --key "$TG_DIR/pki/apiserver.key" \
+        --log "$TG_DIR/log/faultproxy.jsonl" --control "$control"
+    tg_process_wait faultproxy 30 test -S "$control"
+}
+
+# tg_proxied FILE: the kubeconfig FILE, for somebody who is to go through the proxy. Tokens pass, certificates do not.
+tg_proxied() { sed "s|https://$TG_API_ADDRESS|https://$(tg_proxy_address)|" "$1"; }
+
+# tg_proxy_rules: the rules on standard input, one JSON object a line, take the place of those in force.
+tg_proxy_rules() {
+    curl -fsS --unix-socket "$TG_DIR/config/faultproxy.control" --request PUT --data-binary @- http://control/rules >/dev/null
+}
+
+# tg_proxy_faults: what they have done since, a JSON array.
+tg_proxy_faults() { curl -fsS --unix-socket "$TG_DIR/config/faultproxy.control" http://control/faults; }

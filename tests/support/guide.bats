@@ -19,3 +19,18 @@ named() { sed -n '/^## What happens when/,$p' "$guide" | grep -o '`[a-z0-9_]*_[a
         return 1
     }
 }
+
+# played: the scenarios that it names, by the beginning of their titles.
+played() { sed -n '/^## What happens when/,$p' "$guide" | grep -o '`([a-z]) [^`]*`' | tr -d '\140' | sort -u; }
+
+@test "every scenario that the user guide names is there" {
+    [[ $(played | wc -l) -ge 10 ]]
+    local title missing=''
+    while read -r title; do
+        grep -qF "@test \"$title" "$BATS_TEST_DIRNAME"/../../e2e/scenarios/*.bats || missing+=$'\n'$title
+    done < <(played)
+    [[ -z $missing ]] || {
+        echo "the guide names scenarios that are not there:$missing"
+        return 1
+    }
+}

@@ -12,7 +12,8 @@ tg_etcd_start() {
     tg_process_wait etcd 30 curl -fsS "$TG_ETCD_URL/health"
 }
 
-# apiserver_write_audit_policy FILE: every write of our own programs, and nothing else, is kept in log/audit.log.
+# apiserver_write_audit_policy FILE: every write of our own programs is kept in log/audit.log, and what a controller manager
+# without an account for each controller does to claims; nothing else.
 apiserver_write_audit_policy() {
     cat >"$1" <<'YAML'
 apiVersion: audit.k8s.io/v1
@@ -22,6 +23,10 @@ rules:
 - level: Metadata
   userGroups: ["system:serviceaccounts:tangram-system"]
   verbs: [create, update, patch, delete]
+- level: Metadata
+  users: ["system:kube-controller-manager"]
+  verbs: [create, update, patch, delete]
+  resources: [{group: resource.k8s.io, resources: [resourceclaims, resourceclaims/status]}]
 - level: None
 YAML
 }

@@ -30,7 +30,8 @@ tg_process_pid() {
     local pid started
     [[ -e $TG_DIR/run/$1 ]] || return 1
     read -r pid started <"$TG_DIR/run/$1"
-    [[ $(process_start_time "$pid") == "$started" ]] || return 1
+    # Without a time it had ended before it could be recorded.
+    [[ -n $started && $(process_start_time "$pid") == "$started" ]] || return 1
     echo "$pid"
 }
 

@@ -5,10 +5,18 @@
 # kubectl notices a closed pipe only when it writes next.
 
 # tg_watch_first SECONDS FILTER ARGUMENTS...: watches what `kubectl get ARGUMENTS` shows until the jq FILTER holds for an
-# object, and prints that object. Fails after SECONDS.
+# object, and prints that object. Fails after SECONDS. Of an argument KIND/NAME a list of one is watched: kubectl does not
+# show what happens to a single object between reading it and watching it.
 tg_watch_first() {
-    local seconds=$1 filter=$2 status=0 watch pid
-    shift 2
+    local seconds=$1 filter=$2 status=0 watch pid argument arguments=()
+    for argument in "${@:3}"; do
+        case $argument in
+        -*/*) arguments+=("$argument") ;;
+        */*) arguments+=("${argument%%/*}" --field-selector "metadata.name=${argument#*/}") ;;
+        *) arguments+=("$argument") ;;
+        esac
+    done
+    set -- "${arguments[@]}"
     exec {watch}< <(exec timeout "$seconds" kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" get "$@" --watch -o json \
         2>/dev/null 3>&- 4>&-)
     pid=$!
