@@ -5,11 +5,15 @@
  *   bench_packing openb --nodes F --pods F --policy P --seeds A-B [--learned] [--trace]
  *   bench_packing churn --nodes F --pods F --policy P --seeds A-B --load L [--learned]
  *   bench_packing mig --card C --dist D --load L --seeds A-B [--policy P] [--moves]
+ *   bench_packing gangs --mix M --load L --seeds A-B [--policy P] [--racks] [--moves] [--learned]
  *
  * openb: the production trace of the FGD paper, arrivals without departures. One JSON object a
  * seed; first one of what others reached. churn: its pods come and go, what does not fit is lost.
  * mig: instances of partitioned cards come and go (policies default, firstfit, bestfit); --moves:
  * one running instance may be moved for a refused one.
+ * gangs: jobs of one or more members with whole cards come and go (policy bound: whatever free
+ * cards could hold if all could be moved); --racks: a gang must fit into one rack; --moves: nodes
+ * may be emptied for a refused one.
  * --learned: the mix of requests is not known in advance. --trace prints every placement (pod,
  * node, cards) on stderr.
  */
@@ -26,8 +30,10 @@ static const struct scenario {
     const char *name;
     bool reads_trace;
     int (*run)(const struct settings *settings);
-} scenarios[] = {
-    {"openb", true, scenario_openb}, {"churn", true, scenario_churn}, {"mig", false, scenario_mig}};
+} scenarios[] = {{"openb", true, scenario_openb},
+                 {"churn", true, scenario_churn},
+                 {"mig", false, scenario_mig},
+                 {"gangs", false, scenario_gangs}};
 
 static int usage(void)
 {
@@ -35,7 +41,9 @@ static int usage(void)
                   "usage: bench_packing openb|churn --nodes FILE --pods FILE [--policy NAME] "
                   "[--seeds A-B] [--load L] [--learned] [--trace]\n"
                   "       bench_packing mig --card CARD --dist NAME [--policy NAME] [--seeds A-B] "
-                  "[--load L] [--moves]\npolicies:");
+                  "[--load L] [--moves]\n"
+                  "       bench_packing gangs --mix M0|M1|M2 [--policy NAME] [--seeds A-B] "
+                  "[--load L] [--racks] [--moves] [--learned]\npolicies:");
     for (const char *const *name = tg_pack_policy_names; *name != NULL; name++)
         (void)fprintf(stderr, " %s", *name);
     for (const char *const *name = baseline_names; *name != NULL; name++)
@@ -108,9 +116,11 @@ static const struct option_kind {
     TEXT("policy", policy),
     TEXT("card", card),
     TEXT("dist", distribution),
+    TEXT("mix", mix),
     FLAG("learned", learned),
     FLAG("trace", trace),
     FLAG("moves", moves),
+    FLAG("racks", racks),
     {"seeds", NONE, NONE, parse_seeds},
     {"load", NONE, NONE, parse_load},
 };
@@ -158,6 +168,7 @@ int main(int argc, char **argv)
     struct settings settings = {.policy = "default",
                                 .card = "a100-80gb",
                                 .distribution = "uniform",
+                                .mix = "M0",
                                 .load = 0.95,
                                 .first_seed = 42,
                                 .last_seed = 51};

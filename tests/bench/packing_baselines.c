@@ -158,7 +158,10 @@ static bool choose_random(struct tg_packer *packer, const struct tg_pack_request
     uint64_t seen = 0;
 
     for (uint32_t i = 0; i < tg_packer_nodes(packer); i++) {
-        if (tg_pack_node_fits(tg_packer_node(packer, i), request) && next(&state) % ++seen == 0)
+        const struct tg_pack_node *node = tg_packer_node(packer, i);
+
+        if ((packer->domain == TG_PACK_ANY_DOMAIN || node->domain == packer->domain) &&
+            tg_pack_node_fits(node, request) && next(&state) % ++seen == 0)
             ret->node = i;
     }
     if (seen == 0)
@@ -170,13 +173,13 @@ static bool choose_random(struct tg_packer *packer, const struct tg_pack_request
 }
 
 static const struct tg_pack_policy baselines[] = {
-    {.name = "random", .choose = choose_random},
+    {.name = "random", .choose = choose_random, .domains = TG_PACK_FIRST},
     {.name = "dotprod", .score = score_dotprod},
     {.name = "clustering", .score = score_clustering, .mark = mark_group},
     {.name = "packing", .score = score_packing},
     {.name = "bestfit", .score = score_bestfit},
-    {.name = "firstfit", .score = score_firstfit},
-    {.name = "kai", .score = score_kai},
+    {.name = "firstfit", .score = score_firstfit, .domains = TG_PACK_FIRST},
+    {.name = "kai", .score = score_kai, .domains = TG_PACK_FEWEST_CARDS},
 };
 const char *const baseline_names[] = {"random",   "dotprod",   "clustering", "packing", "bestfit",
                                       "firstfit", "fgd-paper", "kai",        NULL};

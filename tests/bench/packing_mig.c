@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "api/runtime/base/mem.h"
-#include "controller/core/pack/partition.h"
+#include "controller/core/defrag/slice.h"
 #include "tests/bench/packing_random.h"
 #include "tests/bench/packing_scenarios.h"
 
@@ -102,7 +102,8 @@ static bool place_plain(const struct fleet *fleet, const char *policy, unsigned 
             if ((fleet->partition->profiles[profile]->starts >> start & 1) == 0 ||
                 (fleet->masks[i] & tg_partition_window(fleet->partition, profile, start)) != 0)
                 continue;
-            *ret = (struct tg_partition_instance){i, (uint8_t)profile, start};
+            *ret = (struct tg_partition_instance){
+                .card = i, .profile = (uint8_t)profile, .start = start};
             most = used;
             break;
         }
@@ -115,15 +116,15 @@ static bool place_plain(const struct fleet *fleet, const char *policy, unsigned 
 static bool place(struct fleet *fleet, const struct settings *settings, unsigned profile,
                   bool counted, struct tg_partition_instance *ret)
 {
-    struct tg_partition_move move;
+    struct tg_slice_move move;
 
     *ret = (struct tg_partition_instance){.profile = (uint8_t)profile};
     if (strcmp(settings->policy, "firstfit") == 0 || strcmp(settings->policy, "bestfit") == 0)
         return place_plain(fleet, settings->policy, profile, ret);
     if (tg_partition_place(fleet->partition, fleet->masks, CARDS, profile, &ret->card, &ret->start))
         return true;
-    if (!settings->moves || !tg_partition_repair(fleet->partition, fleet->masks, CARDS,
-                                                 fleet->instances, fleet->n, profile, &move))
+    if (!settings->moves || !tg_slice_plan(fleet->partition, fleet->masks, CARDS, fleet->instances,
+                                           fleet->n, profile, &move))
         return false;
     set_window(fleet, &fleet->instances[move.instance], false);
     fleet->instances[move.instance].card = move.to_card;

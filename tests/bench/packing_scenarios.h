@@ -9,9 +9,11 @@
 struct settings {
     const char *nodes, *pods, *policy;
     const char *card, *distribution; /* of mig */
+    const char *mix;                 /* of gangs */
     double load;                     /* of churn: what arrives, in parts of the capacity */
     unsigned first_seed, last_seed;
     bool learned, trace, moves;
+    bool racks; /* of gangs: a gang must fit into one */
 };
 
 /* Of the product or a baseline; NULL if there is none of the name. */
@@ -26,5 +28,6 @@ void read_mix(const struct openb *trace, struct tg_mix *ret);
 int scenario_openb(const struct settings *settings);
 int scenario_churn(const struct settings *settings);
 int scenario_mig(const struct settings *settings);
+int scenario_gangs(const struct settings *settings);
 
 #endif

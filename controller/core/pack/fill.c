@@ -123,5 +123,23 @@ static int64_t value(const struct tg_packer *packer, const struct tg_pack_reques
     return floor_divide(gain - cost, (int64_t)QUANTUM << TG_RESERVE_FRACTION);
 }
 
-const struct tg_pack_policy tg_pack_fill = {
-    .name = "fill", .refresh = refresh, .reprice = reprice, .score = score, .value = value};
+/* Where nobody asks for a part of a card or for certain cards, what is left of a node is whole
+ * places and nothing is scarce but room; `whole` also sees who is likely to leave. */
+static const struct tg_pack_policy *deputy(const struct tg_packer *packer)
+{
+    for (size_t i = 0; i < packer->mix.n; i++) {
+        const struct tg_mix_type *type = &packer->mix.types[i];
+
+        if (type->arrived > 0 && type->request.cards > 0 &&
+            (tg_pack_request_shares(&type->request) || type->request.kinds != TG_PACK_ANY_KIND))
+            return &tg_pack_fill;
+    }
+    return &tg_pack_whole;
+}
+
+const struct tg_pack_policy tg_pack_fill = {.name = "fill",
+                                            .deputy = deputy,
+                                            .refresh = refresh,
+                                            .reprice = reprice,
+                                            .score = score,
+                                            .value = value};

@@ -130,7 +130,8 @@ struct tg_pack_node tg_pack_node_sorted(const struct tg_pack_node *node)
 
 bool tg_pack_node_equal(const struct tg_pack_node *a, const struct tg_pack_node *b)
 {
-    if (a->cpu != b->cpu || a->memory != b->memory || a->mark != b->mark || a->cards != b->cards)
+    if (a->cpu != b->cpu || a->memory != b->memory || a->mark != b->mark ||
+        a->domain != b->domain || a->cards != b->cards)
         return false;
     for (unsigned i = 0; i < a->cards; i++) {
         if (a->free[i] != b->free[i] || a->kind[i] != b->kind[i])
@@ -152,6 +153,7 @@ uint64_t tg_pack_node_hash(const struct tg_pack_node *node)
 
     hash = mix(hash, (uint64_t)node->memory);
     hash = mix(hash, node->mark);
+    hash = mix(hash, node->domain);
     for (unsigned i = 0; i < node->cards; i++)
         hash = mix(hash, (uint64_t)node->kind[i] << 16 | node->free[i]);
     return hash;

@@ -14,6 +14,8 @@
 #define TG_PACK_CARD 1000 /* milli: a whole card */
 #define TG_PACK_KINDS_MAX 64
 #define TG_PACK_ANY_KIND UINT64_MAX
+#define TG_PACK_DOMAINS_MAX 4096
+#define TG_PACK_ANY_DOMAIN UINT32_MAX
 
 struct tg_pack_request {
     int64_t cpu;    /* milli */
@@ -27,6 +29,8 @@ struct tg_pack_node {
     int64_t cpu, memory; /* what is left */
     /* Room for a policy's own mark; nodes of different marks are never taken for alike. */
     uint64_t mark;
+    uint32_t domain; /* of the topology level that gangs are kept together in; below
+                        TG_PACK_DOMAINS_MAX */
     uint16_t free[TG_PACK_CARDS_MAX]; /* milli left of each card */
     uint8_t kind[TG_PACK_CARDS_MAX];
     uint8_t cards;

@@ -4,10 +4,12 @@
 
 #include "api/runtime/base/mem.h"
 #include "controller/core/pack/policy.h"
+#include "controller/core/pack/residents.h"
 
-static const struct tg_pack_policy *const policies[] = {&tg_pack_fill, &tg_pack_fgd,
+static const struct tg_pack_policy *const policies[] = {&tg_pack_fill, &tg_pack_whole, &tg_pack_fgd,
                                                         &tg_pack_binpack, &tg_pack_spread};
-const char *const tg_pack_policy_names[] = {"default", "fill", "fgd", "binpack", "spread", NULL};
+const char *const tg_pack_policy_names[] = {"default", "fill",   "whole", "fgd",
+                                            "binpack", "spread", NULL};
 
 const struct tg_pack_policy *tg_pack_policy(const char *name)
 {
@@ -24,10 +26,11 @@ struct tg_packer *tg_packer_new(const struct tg_pack_policy *policy)
 {
     struct tg_packer *packer = tg_xcalloc(1, sizeof(*packer));
 
-    packer->policy = policy;
+    packer->policy = packer->acting = policy;
     packer->learns = true;
     packer->stale = true;
     packer->next_refresh = 1;
+    packer->domain = TG_PACK_ANY_DOMAIN;
     packer->future = tg_future_new();
     tg_pack_classes_init(&packer->classes);
     return packer;
@@ -42,6 +45,7 @@ void tg_packer_free(struct tg_packer *packer)
     tg_pack_classes_done(&packer->classes);
     tg_future_free(packer->future);
     free(packer->nodes);
+    free(packer->residents);
     free(packer->places);
     free(packer->losses);
     free(packer);
@@ -68,14 +72,19 @@ uint32_t tg_packer_add_node(struct tg_packer *packer, const struct tg_pack_node 
     if (number == packer->nodes_size) {
         packer->nodes_size = packer->nodes_size == 0 ? 256 : packer->nodes_size * 2;
         packer->nodes = tg_xreallocarray(packer->nodes, packer->nodes_size, sizeof(*node));
+        packer->residents =
+            tg_xreallocarray(packer->residents, packer->nodes_size, sizeof(uint64_t));
     }
     packer->nodes[number] = *node;
+    packer->residents[number] = 0;
     tg_pack_classes_add(&packer->classes, node);
     for (unsigned i = 0; i < node->cards; i++) {
         packer->fleet.capacity[node->kind[i]] += TG_PACK_CARD;
         packer->fleet.total += TG_PACK_CARD;
     }
     note_shape(&packer->fleet, node);
+    if (node->domain >= packer->n_domains)
+        packer->n_domains = node->domain + 1;
     packer->stale = true;
     return number;
 }
@@ -113,14 +122,30 @@ void tg_packer_arrive(struct tg_packer *packer, unsigned type)
     packer->stale = true;
 }
 
+/* The policy or its deputy; nodes are told apart by what it sees. */
+static void appoint(struct tg_packer *packer)
+{
+    const struct tg_pack_policy *acting =
+        packer->policy->deputy != NULL ? packer->policy->deputy(packer) : packer->policy;
+    bool sees = acting->sees_residents, changes = sees != packer->acting->sees_residents;
+
+    packer->acting = acting;
+    packer->n_places = 0; /* of special requests: counted anew by who needs them */
+    for (uint32_t i = 0; changes && i < packer->classes.n_nodes; i++) {
+        packer->nodes[i].mark = sees ? packer->residents[i] : 0;
+        (void)tg_pack_classes_move(&packer->classes, i, &packer->nodes[i]);
+    }
+}
+
 /* Everything that was valued before is forgotten. */
 static void refresh(struct tg_packer *packer)
 {
+    appoint(packer);
     for (uint32_t i = 0; i < packer->classes.n_live; i++)
         packer->classes.items[packer->classes.live[i]].stamp =
             tg_pack_classes_stamp(&packer->classes);
-    if (packer->policy->refresh != NULL)
-        packer->policy->refresh(packer);
+    if (packer->acting->refresh != NULL)
+        packer->acting->refresh(packer);
     packer->stale = false;
 }
 
@@ -186,7 +211,7 @@ static struct tg_pack_score *score_of(struct tg_packer *packer, unsigned type, u
     *score = (struct tg_pack_score){.stamp = item->stamp};
     score->fits = tg_pack_node_fits(&item->node, request);
     if (score->fits)
-        packer->policy->score(packer, item, request, score);
+        packer->acting->score(packer, item, request, score);
     return score;
 }
 
@@ -214,8 +239,8 @@ static void prepare(struct tg_packer *packer)
 {
     if (packer->stale || packer->n_losses > TG_PACKER_LOSSES_MAX)
         refresh(packer);
-    else if (packer->policy->reprice != NULL && packer->choices % TG_PACKER_REPRICE == 0)
-        packer->policy->reprice(packer);
+    else if (packer->acting->reprice != NULL && packer->choices % TG_PACKER_REPRICE == 0)
+        packer->acting->reprice(packer);
     packer->choices++;
 }
 
@@ -225,16 +250,20 @@ bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_ch
     struct contest best = {.score = NULL};
 
     prepare(packer);
-    if (packer->policy->choose != NULL)
-        return packer->policy->choose(packer, request, ret);
+    if (packer->acting->choose != NULL)
+        return packer->acting->choose(packer, request, ret);
     for (uint32_t i = 0; i < packer->classes.n_live; i++) {
         uint32_t klass = packer->classes.live[i];
-        const struct tg_pack_score *score = score_of(packer, type, klass);
+        const struct tg_pack_score *score;
         int64_t value;
 
+        if (packer->domain != TG_PACK_ANY_DOMAIN &&
+            packer->classes.items[klass].node.domain != packer->domain)
+            continue;
+        score = score_of(packer, type, klass);
         if (!score->fits)
             continue;
-        value = packer->policy->value != NULL ? packer->policy->value(packer, request, score)
+        value = packer->acting->value != NULL ? packer->acting->value(packer, request, score)
                                               : score->value;
         if (better(packer, &best, value, score, klass))
             best = (struct contest){.score = score,
@@ -273,16 +302,26 @@ static void move(struct tg_packer *packer, uint32_t number)
     tg_reserve_add(&packer->reserve, packer->places[klass], 1);
 }
 
+/* The request has been put on the node or taken from it. */
+static void settle(struct tg_packer *packer, uint32_t number, const struct tg_pack_request *request,
+                   int by)
+{
+    packer->residents[number] = tg_residents_add(packer->residents[number], request, by);
+    if (packer->acting->sees_residents)
+        packer->nodes[number].mark = packer->residents[number];
+    move(packer, number);
+}
+
 void tg_packer_put(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice)
 {
     struct tg_pack_node *node = &packer->nodes[choice->node];
     struct tg_mix_type *of = &packer->mix.types[type];
 
     tg_pack_node_put(node, &of->request, choice->cards);
-    if (packer->policy->mark != NULL)
-        node->mark = packer->policy->mark(node->mark, &of->request);
+    if (packer->acting->mark != NULL)
+        node->mark = packer->acting->mark(node->mark, &of->request);
     of->running++;
-    move(packer, choice->node);
+    settle(packer, choice->node, &of->request, 1);
 }
 
 void tg_packer_take(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice)
@@ -291,5 +330,5 @@ void tg_packer_take(struct tg_packer *packer, unsigned type, const struct tg_pac
 
     tg_pack_node_take(&packer->nodes[choice->node], &of->request, choice->cards);
     of->running--;
-    move(packer, choice->node);
+    settle(packer, choice->node, &of->request, -1);
 }

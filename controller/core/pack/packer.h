@@ -23,8 +23,8 @@ struct tg_pack_choice {
     uint16_t cards; /* set of indexes of its cards */
 };
 
-/* "fill", "fgd", "binpack", "spread"; "default" is what a user gets without choosing. NULL if there
- * is none of the name. */
+/* "fill", "whole", "fgd", "binpack", "spread"; "default" is what a user gets without choosing. NULL
+ * if there is none of the name. */
 const struct tg_pack_policy *tg_pack_policy(const char *name);
 /* The names of all, ended by NULL. */
 extern const char *const tg_pack_policy_names[];
@@ -49,5 +49,17 @@ void tg_packer_arrive(struct tg_packer *packer, unsigned type);
 bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_choice *ret);
 void tg_packer_put(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice);
 void tg_packer_take(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice);
+
+/* A gang: members alike, all or none. */
+struct tg_pack_gang {
+    unsigned type; /* of each member */
+    uint32_t members;
+    bool together; /* in one domain; anywhere otherwise */
+};
+
+/* Puts the members one after another where the policy wants them, in the first domain, in the
+ * policy's order, that holds all. false: nothing is put. `choices` has room for the members. */
+bool tg_packer_put_gang(struct tg_packer *packer, const struct tg_pack_gang *gang,
+                        struct tg_pack_choice *choices);
 
 #endif

@@ -31,8 +31,8 @@ uint8_t tg_partition_window(const struct tg_partition *partition, unsigned profi
     return (uint8_t)(((1U << size) - 1) << start);
 }
 
-static bool open_at(const struct tg_partition *partition, uint8_t mask, unsigned profile,
-                    uint8_t start)
+bool tg_partition_open(const struct tg_partition *partition, uint8_t mask, unsigned profile,
+                       uint8_t start)
 {
     return (partition->profiles[profile]->starts >> start & 1) != 0 &&
            (mask & tg_partition_window(partition, profile, start)) == 0;
@@ -44,7 +44,7 @@ static uint16_t value_of(const struct tg_partition *partition, uint8_t mask)
 
     for (unsigned i = 0; i < partition->n; i++) {
         for (uint8_t start = 0; start < partition->card->memory_slices; start++) {
-            if (open_at(partition, mask, i, start))
+            if (tg_partition_open(partition, mask, i, start))
                 value += partition->profiles[i]->memory_slices;
         }
     }
@@ -82,7 +82,7 @@ bool tg_partition_start(const struct tg_partition *partition, uint8_t mask, unsi
     for (uint8_t start = 0; start < partition->card->memory_slices; start++) {
         int left;
 
-        if (!open_at(partition, mask, profile, start))
+        if (!tg_partition_open(partition, mask, profile, start))
             continue;
         left = partition->value[mask | tg_partition_window(partition, profile, start)];
         if (left <= best)
@@ -117,79 +117,6 @@ bool tg_partition_place(const struct tg_partition *partition, const uint8_t *mas
         *ret_start = start;
     }
     return found;
-}
-
-struct repair {
-    const struct tg_partition *partition;
-    uint8_t *masks;
-    unsigned cards;
-    struct tg_partition_move *best;
-    int best_gain; /* of value, over all cards */
-    bool found;
-};
-
-static void offer(struct repair *repair, int gain, struct tg_partition_move move)
-{
-    if (repair->found && gain <= repair->best_gain)
-        return;
-    repair->found = true;
-    repair->best_gain = gain;
-    *repair->best = move;
-}
-
-/* The new instance takes `start` on the card of an instance, which goes to another place of the
- * same card or to another card. */
-static void try_places(struct repair *repair, const struct tg_partition_instance *instance,
-                       struct tg_partition_move move, uint8_t without, uint8_t window)
-{
-    const struct tg_partition *partition = repair->partition;
-    uint8_t mask = repair->masks[instance->card], after = without | window;
-    unsigned profile = instance->profile;
-
-    for (uint8_t start = 0; start < partition->card->memory_slices; start++) {
-        if (!open_at(partition, after, profile, start))
-            continue;
-        move.to_card = instance->card;
-        move.to_start = start;
-        offer(repair,
-              partition->value[after | tg_partition_window(partition, profile, start)] -
-                  partition->value[mask],
-              move);
-    }
-    repair->masks[instance->card] = UINT8_MAX; /* not there */
-    if (tg_partition_place(partition, repair->masks, repair->cards, profile, &move.to_card,
-                           &move.to_start)) {
-        uint8_t other = repair->masks[move.to_card];
-
-        offer(repair,
-              partition->value[after] - partition->value[mask] +
-                  partition->value[other | tg_partition_window(partition, profile, move.to_start)] -
-                  partition->value[other],
-              move);
-    }
-    repair->masks[instance->card] = mask;
-}
-
-bool tg_partition_repair(const struct tg_partition *partition, uint8_t *masks, unsigned cards,
-                         const struct tg_partition_instance *instances, unsigned n_instances,
-                         unsigned profile, struct tg_partition_move *ret)
-{
-    struct repair repair = {.partition = partition, .masks = masks, .cards = cards, .best = ret};
-
-    for (unsigned i = 0; i < n_instances; i++) {
-        const struct tg_partition_instance *instance = &instances[i];
-        uint8_t without = masks[instance->card];
-
-        without &= (uint8_t)~tg_partition_window(partition, instance->profile, instance->start);
-        for (uint8_t start = 0; start < partition->card->memory_slices; start++) {
-            if (open_at(partition, without, profile, start))
-                try_places(&repair, instance,
-                           (struct tg_partition_move){
-                               .instance = i, .card = instance->card, .start = start},
-                           without, tg_partition_window(partition, profile, start));
-        }
-    }
-    return repair.found;
 }
 
 /* Do all profiles have the same number of memory and compute slices, each twice the one before? */

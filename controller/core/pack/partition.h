@@ -22,20 +22,12 @@ struct tg_partition {
     uint16_t value[TG_PARTITION_MASKS];
 };
 
-/* What to change on a fleet of cards so that a refused instance fits. */
-struct tg_partition_move {
-    unsigned instance; /* its number in the caller's list */
-    unsigned to_card;
-    uint8_t to_start;
-    unsigned card; /* where the new instance then goes */
-    uint8_t start;
-};
-
 /* An instance that exists. */
 struct tg_partition_instance {
     unsigned card;
     uint8_t profile; /* index in tg_partition.profiles */
     uint8_t start;
+    bool pinned; /* must not be moved */
 };
 
 /* TG_INVALID_ARGUMENT for a card that cannot be partitioned. */
@@ -45,6 +37,10 @@ unsigned tg_partition_profile(const struct tg_partition *partition, int gi_profi
 /* The memory slices of an instance. */
 uint8_t tg_partition_window(const struct tg_partition *partition, unsigned profile, uint8_t start);
 
+/* May an instance start there on a card so occupied? */
+bool tg_partition_open(const struct tg_partition *partition, uint8_t mask, unsigned profile,
+                       uint8_t start);
+
 /* The start that leaves most of the value, the lowest of equal ones; *ret_loss is what the value
  * loses. false: no room. */
 bool tg_partition_start(const struct tg_partition *partition, uint8_t mask, unsigned profile,
@@ -52,12 +48,6 @@ bool tg_partition_start(const struct tg_partition *partition, uint8_t mask, unsi
 /* Card and start for an instance on one of the cards: least loss, then the first card. */
 bool tg_partition_place(const struct tg_partition *partition, const uint8_t *masks, unsigned cards,
                         unsigned profile, unsigned *ret_card, uint8_t *ret_start);
-/* One instance moved elsewhere so that the profile fits: the move after which most of the value is
- * left. Leaves `masks` as they are. false: no single move helps. */
-bool tg_partition_repair(const struct tg_partition *partition, uint8_t *masks, unsigned cards,
-                         const struct tg_partition_instance *instances, unsigned n_instances,
-                         unsigned profile, struct tg_partition_move *ret);
-
 /* Could `cards` empty cards hold counts[i] instances of each profile, wherever they go? Exact, by
  * closed form: cards whose profiles halve from one to the next are filled from the largest down;
  * those of eight memory slices and seven compute slices by halves and pairs. TG_UNIMPLEMENTED for a

@@ -19,4 +19,5 @@ static void emptiest(struct tg_packer *packer, const struct tg_pack_class *klass
 }
 
 const struct tg_pack_policy tg_pack_binpack = {.name = "binpack", .score = tightest};
-const struct tg_pack_policy tg_pack_spread = {.name = "spread", .score = emptiest};
+const struct tg_pack_policy tg_pack_spread = {
+    .name = "spread", .domains = TG_PACK_EMPTIEST, .score = emptiest};

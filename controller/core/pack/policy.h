@@ -26,8 +26,17 @@ struct tg_pack_score {
     uint32_t stamp; /* of the class that was valued */
 };
 
+/* Which domain a gang is tried in first, of those that hold it. */
+enum tg_pack_order {
+    TG_PACK_TIGHTEST, /* fewest places for its members, then fewest cards left */
+    TG_PACK_EMPTIEST,
+    TG_PACK_FEWEST_CARDS, /* left */
+    TG_PACK_FIRST,
+};
+
 struct tg_pack_policy {
     const char *name;
+    enum tg_pack_order domains;
     /* The mix has changed, or nodes were added. May be NULL. */
     void (*refresh)(struct tg_packer *packer);
     /* Every so often, between refreshes, before a choice. May be NULL. */
@@ -38,9 +47,14 @@ struct tg_pack_policy {
     /* The value at the time of a choice, when it is not score.value. May be NULL. */
     int64_t (*value)(const struct tg_packer *packer, const struct tg_pack_request *request,
                      const struct tg_pack_score *score);
+    /* Another policy that acts for this one as long as the mix is as it is; asked when the mix has
+     * changed. May be NULL. */
+    const struct tg_pack_policy *(*deputy)(const struct tg_packer *packer);
+    /* Values depend on who is on a node (tg_pack_node.mark, residents.h). */
+    bool sees_residents;
     /* The mark of a node on which the request has been put. May be NULL: marks stay. */
     uint64_t (*mark)(uint64_t mark, const struct tg_pack_request *request);
-    /* Chooses without valuing classes. May be NULL. */
+    /* Chooses among the nodes of packer->domain without valuing classes. May be NULL. */
     bool (*choose)(struct tg_packer *packer, const struct tg_pack_request *request,
                    struct tg_pack_choice *ret);
 };
@@ -52,13 +66,17 @@ struct tg_pack_policy {
 
 struct tg_packer {
     const struct tg_pack_policy *policy;
+    const struct tg_pack_policy *acting; /* the same or its deputy */
     struct tg_mix mix;
     bool learns;          /* until the mix is given */
     bool stale;           /* refresh before the next choice */
     int64_t next_refresh; /* at this number of arrivals */
     int64_t choices;
     struct tg_pack_node *nodes;
+    uint64_t *residents; /* of each node, residents.h */
     uint32_t nodes_size;
+    uint32_t domain; /* nodes of this one only; TG_PACK_ANY_DOMAIN */
+    uint32_t n_domains;
     struct tg_pack_classes classes;
     struct tg_pack_score *scores[TG_MIX_TYPES_MAX]; /* of each type: one a class */
     uint32_t n_scores[TG_MIX_TYPES_MAX];
@@ -73,7 +91,8 @@ struct tg_packer {
     uint32_t n_losses, losses_size;
 };
 
-extern const struct tg_pack_policy tg_pack_fill, tg_pack_fgd, tg_pack_binpack, tg_pack_spread;
+extern const struct tg_pack_policy tg_pack_fill, tg_pack_whole, tg_pack_fgd, tg_pack_binpack,
+    tg_pack_spread;
 
 /* Cards of `node`, which is as it stands, for a choice by this score of its sorted class. */
 uint16_t tg_pack_policy_cards(const struct tg_pack_node *node, const struct tg_pack_class *klass,

@@ -63,23 +63,6 @@ static void a_used_card_is_taken_before_an_empty_one(void **state)
     assert_false(tg_partition_place(&rtx, masks + 2, 1, 2, &card, &start));
 }
 
-static void one_move_makes_room(void **state)
-{
-    /* Two cards with 1g in the way of a 4g each. */
-    uint8_t masks[] = {0x1, 0x4};
-    const struct tg_partition_instance instances[] = {{0, 0, 0}, {1, 0, 2}};
-    struct tg_partition_move move;
-
-    (void)state;
-    assert_true(tg_partition_repair(&rtx, masks, 2, instances, 2, 2, &move));
-    assert_int_not_equal(move.to_card, move.card);
-    assert_int_equal(instances[move.instance].card, move.card);
-    assert_int_equal(move.start, 0);
-    assert_int_equal(masks[0], 0x1); /* as they were */
-    assert_int_equal(masks[1], 0x4);
-    assert_false(tg_partition_repair(&rtx, masks, 1, instances, 1, 2, &move));
-}
-
 /* Every multiset of at most `left` more instances, of profile p and larger numbers, tried on two
  * cards by exhaustion: can it be placed? */
 static bool place_all(const struct tg_partition *partition, int64_t *counts, uint8_t *masks,
@@ -165,7 +148,6 @@ int main(void)
         cmocka_unit_test(only_partitionable_cards_have_tables),
         cmocka_unit_test(small_instances_leave_the_large_places_open),
         cmocka_unit_test(a_used_card_is_taken_before_an_empty_one),
-        cmocka_unit_test(one_move_makes_room),
         cmocka_unit_test(the_closed_form_is_what_exhaustion_says),
         cmocka_unit_test(sets_of_an_irregular_card_are_not_judged),
     };
