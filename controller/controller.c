@@ -120,6 +120,7 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     controller->pass = (struct tg_deferred){.callback = on_pass, .data = controller};
     controller->wake.callback = on_wake;
     controller->wake.data = controller;
+    tg_controller_window_init(controller);
     controller->units = tg_controller_states_new();
     controller->fleet = tg_fleet_open(tg_configuration_instance(configuration));
     controller->auditor = tg_auditor_new(controller);

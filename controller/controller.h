@@ -105,7 +105,11 @@ struct tg_controller {
     /* Writes waiting for a place in the window. */
     struct tg_operation *first_waiting, *last_waiting;
     struct tg_operation *first_active;
-    size_t operations;           /* in flight */
+    size_t operations; /* in flight */
+    struct {
+        size_t size, answered; /* operations that may be in flight; answered since it changed */
+        int64_t narrowed;      /* monotonic */
+    } window;
     void (*drained)(void *data); /* while stopping: nothing is in flight any more */
     void *drained_data;
     struct tg_timer drain; /* how long that may take */
@@ -167,6 +171,10 @@ void tg_controller_execute(struct tg_controller *controller, struct tg_unit_stat
                            const struct tg_write *writes, size_t n);
 /* Starts what the window and the lease allow. */
 void tg_controller_start_waiting(struct tg_controller *controller);
+/* So many writes may be in flight as the server is known to answer in time: at first many; fewer
+ * when it has left one without an answer. */
+void tg_controller_window_init(struct tg_controller *controller);
+void tg_controller_answer_lost(struct tg_controller *controller);
 /* Forgets writes of the unit (NULL: of all) that were not sent yet. */
 void tg_controller_drop_waiting(struct tg_controller *controller, struct tg_unit_state *state);
 /* Deadline of one request (ns): it must end before anybody else can hold the lease. */

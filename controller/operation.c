@@ -14,10 +14,12 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
+#include "api/runtime/rest/rest.h"
 #include "api/tangram/names.h"
 #include "controller/operation.h"
 
 #define BODY_MAX (4 * 1024 * 1024)
+#define QUERY_MAX 1024
 #define AGAIN_FIRST (500 * TG_MILLISECOND)
 #define AGAIN_LAST (8 * TG_SECOND)
 #define LEASE_AGAIN (100 * TG_MILLISECOND)
@@ -28,7 +30,7 @@ static void read_object(struct tg_operation *op);
 
 struct request {
     enum tg_rest_method method;
-    const char *subresource, *content_type, *accept;
+    const char *subresource, *query, *content_type, *accept;
     const void *body;
     size_t n;
     tg_kube_done *done;
@@ -58,7 +60,8 @@ static void send(struct tg_operation *op, const struct request *request)
                                .target = {.kind = tg_controller_kind_of(op->kind),
                                           .namespace_ = op->namespace_,
                                           .name = collection ? NULL : op->name,
-                                          .subresource = request->subresource},
+                                          .subresource = request->subresource,
+                                          .query = request->query},
                                .content_type = request->content_type,
                                .accept = request->accept,
                                .body = request->body,
@@ -159,6 +162,7 @@ static void refused(struct tg_operation *op, const struct tg_kube_result *result
     }
     if (outcome_unknown(&result->error)) {
         say(op, &result->error, "The answer to a write was lost; it is sent again");
+        tg_controller_answer_lost(op->controller);
         again(op);
         return;
     }
@@ -183,7 +187,9 @@ static void on_written(void *data, const struct tg_kube_result *result)
         return;
     }
     /* What deletes is answered by no object; the watch tells. */
-    if (op->kind != TG_WRITE_GANG_DELETE && op->kind != TG_WRITE_POD_EVICT)
+    if (op->kind == TG_WRITE_GANG_DELETE || op->kind == TG_WRITE_POD_EVICT)
+        op->watch_tells = true;
+    else
         enter(op, result);
     tg_operation_finish(op);
 }
@@ -328,10 +334,21 @@ static void on_bytes(void *data, const struct tg_kube_result *result)
     }
 }
 
+/* Not older than what was decided on: that the server has in memory, and it need not ask its store.
+ * What it holds may be old all the same; the write that follows says which version it was. Should
+ * its memory lag behind it is passed by. */
 static void read_bytes(struct tg_operation *op)
 {
-    send(op,
-         &(struct request){.method = TG_REST_GET, .accept = TG_KUBE_PROTOBUF, .done = on_bytes});
+    TG_AUTOBUF struct tg_buf query = TG_BUF_INIT(QUERY_MAX);
+
+    if (op->attempts == 0) {
+        tg_buf_append_str(&query, "resourceVersion=");
+        tg_url_escape(&query, op->resource_version);
+    }
+    send(op, &(struct request){.method = TG_REST_GET,
+                               .query = query.len > 0 ? tg_buf_str(&query) : NULL,
+                               .accept = TG_KUBE_PROTOBUF,
+                               .done = on_bytes});
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@ struct tg_operation {
     unsigned attempts;                     /* of this step, answers lost */
     int64_t deadline;                      /* monotonic: of the request under way */
     bool failed;
+    bool watch_tells;          /* what came of it is not in the answer */
     struct tg_timer timer;     /* until the step is sent again */
     struct tg_operation *next; /* in the queue, or among those in flight */
 };

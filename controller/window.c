@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which writes are in flight: a bounded number of them, only while the lease outlasts them, none of
- * a unit that has to be decided anew. */
+ * a unit that has to be decided anew. The number follows the server: when it leaves a write without
+ * an answer for as long as a write may take, half as many are sent, and one more when as many as
+ * there may be have been answered (as TCP does it, RFC 5681). */
 #include <stdlib.h>
 
 #include "api/runtime/base/str.h"
 #include "controller/operation.h"
 
-#define WINDOW 32 /* writes in flight */
+#define WINDOW_LEAST 4
+#define WINDOW_MOST                                                                                \
+    64 /* of the 100 streams that Kubernetes allows on a connection; watches need some */
 #define LEASE_AGAIN (100 * TG_MILLISECOND)
+#define WATCH_TELLS (500 * TG_MILLISECOND) /* until what no answer tells would be written again */
 
 /* A write must end before anybody else can hold the lease. */
 int64_t tg_controller_write_timeout(const struct tg_controller *controller)
@@ -24,9 +29,37 @@ bool tg_controller_may_write(const struct tg_controller *controller)
                tg_controller_write_timeout(controller);
 }
 
+void tg_controller_window_init(struct tg_controller *controller)
+{
+    controller->window.size = WINDOW_MOST;
+}
+
+static void widen(struct tg_controller *controller)
+{
+    if (++controller->window.answered < controller->window.size)
+        return;
+    controller->window.answered = 0;
+    if (controller->window.size < WINDOW_MOST)
+        controller->window.size++;
+}
+
+/* All that were in flight at the time are late together. */
+void tg_controller_answer_lost(struct tg_controller *controller)
+{
+    int64_t now = tg_now_monotonic(controller->clock);
+
+    controller->window.answered = 0;
+    if (now - controller->window.narrowed < tg_controller_write_timeout(controller))
+        return;
+    controller->window.narrowed = now;
+    controller->window.size /= 2;
+    if (controller->window.size < WINDOW_LEAST)
+        controller->window.size = WINDOW_LEAST;
+}
+
 void tg_controller_start_waiting(struct tg_controller *controller)
 {
-    while (controller->operations < WINDOW && controller->first_waiting != NULL) {
+    while (controller->operations < controller->window.size && controller->first_waiting != NULL) {
         struct tg_operation *op = controller->first_waiting;
 
         if (!tg_controller_may_write(controller)) {
@@ -72,10 +105,13 @@ void tg_operation_finish(struct tg_operation *op)
         state->in_flight--;
         state->returned = state->in_flight == 0;
         state->failed = state->failed || op->failed;
+        if (op->watch_tells)
+            state->not_before = tg_now_monotonic(controller->clock) + WATCH_TELLS;
     }
     controller->writes++;
     controller->write_failures += op->failed;
     controller->operations--;
+    widen(controller);
     unlink_active(op);
     tg_operation_free(op);
     check_drained(controller);

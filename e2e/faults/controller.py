@@ -40,27 +40,28 @@ def steady(options, config):
 class ControllerPlayer(Player):
     marathon_rules = [MARATHON]
 
-    def __init__(self, options):
+    def __init__(self, options, leader="faults-controller-proxied", standby="faults-controller", config="controller.yaml"):
+        """leader, standby: the kubeconfigs of the two; by default the first is disturbed."""
+        self.options = options
+        self.config = os.path.join(HERE, config)
         self.server = command.server(options)
-        quick = os.path.join(HERE, "controller.yaml")
-
-        def process(name, kubeconfig, port, config=quick):
-            health = f"{options.health}:{port}"
-            return Process(options.dir, name, [
-                options.program, "--kubeconfig", os.path.join(options.dir, "kubeconfig", kubeconfig), "--config", config,
-                "--health-addr", health, "--v", "2"], health)
-
         for template in workload.templates():
             self.server.create(workload.TEMPLATES, template)
         self.server.delete(f"{PRIORITIES}/{traces.URGENT}")
         self.server.create(PRIORITIES, {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
                                         "metadata": {"name": traces.URGENT}, "value": 1000,
                                         "preemptionPolicy": "Never"})
-        self.controller = process("faults-controller", "faults-controller-proxied", 8081)
-        self.standby = process("faults-standby", "faults-controller", 8082)
-        self.steady = process("faults-controller", "faults-controller-proxied", 8081, steady(options, quick))
+        self.controller = self.process("faults-controller", leader, 8081)
+        self.standby = self.process("faults-standby", standby, 8082)
+        self.steady = self.process("faults-controller", leader, 8081, steady(options, self.config))
         super().__init__(command.proxy(options), api.Recorder(self.server, workload.COLLECTIONS),
                          [self.controller, self.standby])
+
+    def process(self, name, kubeconfig, port, config=None):
+        health = f"{self.options.health}:{port}"
+        return Process(self.options.dir, name, [
+            self.options.program, "--kubeconfig", os.path.join(self.options.dir, "kubeconfig", kubeconfig), "--config",
+            config or self.config, "--health-addr", health, "--v", "2"], health)
 
     def round(self, units):
         """Pods come, everything is done for them, pods go. Returns the state when all was done."""
@@ -158,4 +159,5 @@ def main():
     return command.finish(passed, failed)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

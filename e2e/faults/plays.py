@@ -136,18 +136,27 @@ def sockets(units):
             for which in ("registration", "service") for name, rule in BYTES.items()]
 
 
-def kill_points(points, units, verbs=("create", "update", "patch", "delete")):
-    """The program killed at each write of a unit's commit: the nth of its kind."""
-    plays, seen = [], {}
-    for point in points:
-        kind = point["verb"], point.get("resource")
-        if point["verb"] not in verbs or kind[1] in (None, "events", "leases"):
-            continue
+def only_writes(requests):
+    """Those that change an object; without those that a rule has answered."""
+    return [request for request in requests if request["verb"] in ("create", "update", "patch", "delete") and
+            request.get("resource") not in (None, "events", "leases") and not request.get("rule")]
+
+
+def writes(requests):
+    """(verb, resource, which of its kind) of the writes among some requests, in order of arrival."""
+    found, seen = [], {}
+    for request in only_writes(requests):
+        kind = request["verb"], request["resource"]
         seen[kind] = seen.get(kind, 0) + 1
-        for name, rule in KILL.items():
-            plays.append(Play(f"{name} {' '.join(units)}: {kind[0]} {kind[1]} {seen[kind]}",
-                              [{**rule, "verb": kind[0], "resource": kind[1], "nth": seen[kind]}], units))
-    return plays
+        found.append((*kind, seen[kind]))
+    return found
+
+
+def kill_points(points, units):
+    """The program killed at each write of a unit's commit."""
+    return [Play(f"{name} {' '.join(units)}: {verb} {resource} {nth}",
+                 [{**rule, "verb": verb, "resource": resource, "nth": nth}], units)
+            for verb, resource, nth in writes(points) for name, rule in KILL.items()]
 
 
 def storms(count, first, units, percent=20):

@@ -4,6 +4,7 @@
 import collections
 import http.client
 import os
+import re
 import signal
 import subprocess
 import urllib.request
@@ -52,9 +53,14 @@ class Process:
         return status == -signal.SIGKILL or (status == 1 and self.says("Lost the lease; exiting"))
 
     def says(self, text):
+        return self.find(re.escape(text)) is not None
+
+    def find(self, pattern):
+        """What the pattern matches in the log of this process: its first group, or all. None: nothing."""
         with open(self.log, encoding="utf-8", errors="replace") as log:
             log.seek(self.began)
-            return any(text in line for line in log)
+            found = re.search(pattern, log.read())
+        return found and found[found.re.groups and 1]
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

@@ -13,12 +13,17 @@ COLLECTIONS = [(PODS, "Pod"), (CLAIMS, "ResourceClaim"), (GANGS, "Gang")]
 
 MANAGED = {"tangram.dev/managed": "true"}
 
+TOLD = 40  # objects in a message
+
 # unit -> (template, pods, claims a pod)
 UNITS = {
     "single-1": ("one", 1, 1),
     "single-2": ("one", 1, 1),
     "pair": ("one", 1, 2),
     "trio": ("trio", 3, 1),
+    "quartet": ("quartet", 4, 1),
+    # Many of them (standby.py).
+    **{f"couple-{i}": ("couple", 2, 1) for i in range(1, 1001)},
     # To leave little room (traces.py).
     **{f"fill-{i}": ("four" if i < 4 else "three", 1, 1) for i in range(1, 5)},
 }
@@ -36,7 +41,9 @@ def template(name, count, member=None):
 
 
 def templates():
-    return [template("one", 1), template("three", 3), template("four", 4), template("trio", 2, {"gang": "trio", "size": 3})]
+    return [template("one", 1), template("three", 3), template("four", 4), template("trio", 2, {"gang": "trio", "size": 3}),
+            template("quartet", 1, {"gang": "quartet", "size": 4}),
+            template("couple", 1, {"gangFrom": {"podLabel": checker.UNIT}, "size": 2})]
 
 
 def pod(unit, number):
@@ -81,7 +88,8 @@ def describe(state):
             parts.append(f"gang {name} {item.get('status', {}).get('phase')}")
         else:
             parts.append(f"{kind} {name}")
-    return ", ".join(parts) or "nothing is left"
+    more = [f"and {len(parts) - TOLD} more"] if len(parts) > TOLD else []
+    return ", ".join(parts[:TOLD] + more) or "nothing is left"
 
 
 def _ours(labels_or_annotations):

@@ -66,6 +66,9 @@ type exchange struct {
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	means := Classify(r)
+	// Taken whole before anything happens to its client, so that the server gets all of it or nothing.
+	body, err := io.ReadAll(r.Body)
+	means.Body = body
 	x := &exchange{ResponseWriter: w, proxy: p, request: r, means: means, rule: p.rules.Choose(means)}
 	x.record = Record{What: "request", N: int(p.count.Add(1)), At: p.log.now(), Verb: means.Verb,
 		Resource: means.Resource, Namespace: means.Namespace, Name: means.Name, Target: means.Target,
@@ -75,6 +78,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.record.Took = p.log.now() - x.record.At
 		p.log.Write(x.record)
 	}()
+	if err != nil {
+		x.unreachable(err)
+		return
+	}
 	x.play()
 }
 
@@ -92,16 +99,10 @@ func (x *exchange) play() {
 		when = x.rule.When
 	}
 	late := when == "late"
-	// Taken whole before anything happens to its client, so that the server gets all of it or nothing.
-	body, err := io.ReadAll(x.request.Body)
-	if err != nil {
-		x.unreachable(err)
-		return
-	}
 	if (when == "before" || late) && !x.act() {
 		return
 	}
-	response, err := x.forward(body, late)
+	response, err := x.forward(late)
 	if err != nil {
 		x.unreachable(err)
 		return
@@ -280,14 +281,14 @@ var connectionHeaders = []string{"Connection", "Keep-Alive", "Proxy-Authenticate
 	"Transfer-Encoding", "Upgrade"}
 
 // forward sends the request on. A late one does not depend on its client any more.
-func (x *exchange) forward(body []byte, late bool) (*http.Response, error) {
+func (x *exchange) forward(late bool) (*http.Response, error) {
 	ctx := x.request.Context()
 	if late {
 		ctx = context.WithoutCancel(ctx)
 	}
 	out := x.request.Clone(ctx)
-	out.Body = io.NopCloser(bytes.NewReader(body))
-	out.ContentLength = int64(len(body))
+	out.Body = io.NopCloser(bytes.NewReader(x.means.Body))
+	out.ContentLength = int64(len(x.means.Body))
 	out.RequestURI = ""
 	out.URL.Scheme, out.URL.Host = x.proxy.server.Scheme, x.proxy.server.Host
 	out.Host = x.proxy.server.Host

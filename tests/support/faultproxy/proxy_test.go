@@ -52,6 +52,22 @@ func TestAStatusBeforeIsAnsweredWithoutTheServer(t *testing.T) {
 	})
 }
 
+func TestARuleLooksForItsWordsInTheBody(t *testing.T) {
+	for _, row := range []struct {
+		body   string
+		wanted int
+	}{{"^bo.y$", 409}, {"bodies", 200}} {
+		both(t, `{"body": "`+row.body+`", "do": "status", "code": 409}`, func(s *stage) {
+			if response, _ := s.mustAsk(); response.StatusCode != row.wanted {
+				s.Fatalf("%s: %d", row.body, response.StatusCode)
+			}
+			if row.wanted == 200 && s.server.applied[0] != "PATCH body" {
+				s.Fatalf("the server got %q", s.server.applied[0])
+			}
+		})
+	}
+}
+
 func TestAStatusAfterHidesThatTheServerApplied(t *testing.T) {
 	both(t, `{"do": "status", "code": 500, "when": "after"}`, func(s *stage) {
 		if response, _ := s.mustAsk(); response.StatusCode != 500 || s.server.count() != 1 {

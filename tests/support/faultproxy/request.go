@@ -14,6 +14,7 @@ type Request struct {
 	Namespace string
 	Name      string
 	Target    string // path and query as sent
+	Body      []byte // added by who has read it
 }
 
 // methodVerbs: the verb of a method on a collection and on a single object.

@@ -21,6 +21,7 @@ type Rule struct {
 	Verb     string `json:"verb"`     // regular expressions; verb and resource match as a whole, path anywhere in path?query
 	Resource string `json:"resource"` //
 	Path     string `json:"path"`     //
+	Body     string `json:"body"`     // anywhere in the body
 	Nth      int    `json:"nth"`      // the first matching request that is disturbed; 1 is the first
 	Times    int    `json:"times"`    // how many from there on; 1 by default, -1 for all
 
@@ -38,7 +39,7 @@ type Rule struct {
 	Seed    uint64  `json:"seed"`    // of random
 	Percent float64 `json:"percent"` // of random: how many of the matching requests
 
-	verb, resource, path *regexp.Regexp
+	verb, resource, path, body *regexp.Regexp
 	seen                 int
 	ordinals             map[string]int // of random: how many requests of a kind there were
 }
@@ -164,7 +165,8 @@ func (r *Rule) compile(act action) error {
 		name, text string
 		whole      bool
 		to         **regexp.Regexp
-	}{{"verb", r.Verb, true, &r.verb}, {"resource", r.Resource, true, &r.resource}, {"path", r.Path, false, &r.path}} {
+	}{{"verb", r.Verb, true, &r.verb}, {"resource", r.Resource, true, &r.resource}, {"path", r.Path, false, &r.path},
+		{"body", r.Body, false, &r.body}} {
 		text := field.text
 		if text == "" {
 			continue
@@ -231,6 +233,7 @@ func (r *Rule) matches(q Request) bool {
 	return (r.verb == nil || r.verb.MatchString(q.Verb)) &&
 		(r.resource == nil || r.resource.MatchString(q.Resource)) &&
 		(r.path == nil || r.path.MatchString(q.Target)) &&
+		(r.body == nil || r.body.Match(q.Body)) &&
 		(!actions[r.Do].watch || q.Verb == "watch")
 }
 
