@@ -22,7 +22,7 @@ def parse(description):
     parser.add_argument("--night", action="store_true", help="every play, not a part")
     parser.add_argument("--rotate", type=int, help="which part")
     parser.add_argument("--count", type=int, default=12, help="size of a part")
-    parser.add_argument("--every", type=int, default=1, help="of the kill points every so manieth")
+    parser.add_argument("--every", type=int, default=1, help="of the kill points of a gang's life one in so many")
     parser.add_argument("--only", type=re.compile, default="", help="plays whose names match")
     return parser.parse_args()
 

@@ -7,9 +7,11 @@
  * There are two devices for three claims.
  *
  * A write carries the resourceVersion that it was decided on: here each write under way has a bit
- * `valid` that any other write of its object clears. A leader waits for the answer to a write, or
- * gives it up (timeout, lost connection) or loses the lease; the write stays under way all the same
- * and may arrive any time later.
+ * `valid` that any other write of its object clears. A leader waits for the answer to a write. When
+ * it is lost (timeout, broken connection) the leader sends the same write again, on the same
+ * resourceVersion, and waits for that answer; the first one stays under way and may arrive any time
+ * later. When the leader loses its lease, so does all that it has sent. (That the answer of a write
+ * which has arrived is lost is not played: the second one is refused, and nothing else changes.)
  *
  * Checked: I1 and I2 at every write (assertions), I3 when nothing can happen any more. Deliberate
  * mistakes, one at a time, each of which spin must find:
@@ -18,9 +20,8 @@
  *   -DDROP_MARKER            allocations do not say whose they are
  *   -DCLEAR_BEFORE_FENCING   a roll-back clears claims before it rewrites the epoch of the pods
  *   -DFORGET_HOLD            the device of a lost member counts as free
- *   -DTRUST_LOST_ANSWER      an allocation without an answer counts as not done
- *   -DFENCE_ONCE             what was fenced in this epoch is not fenced again by the next roll-back
- *   -DKEEP_RELEASING         a roll-back that a late un-gating has overtaken is not ended first
+ *   -DTRUST_LOST_ANSWER      a write without an answer counts as not done
+ *   -DRESEND_ON_NEW_VERSION  a write is sent again on the version that the object has by then
  *
  * Not in the model: more than one write of a leader at a time, placement, names of devices and nodes,
  * holds that run out and Recreate, pods that end.
@@ -50,8 +51,8 @@ bool gang = true, deleting, plan, releasing;
 bool tainted; /* the device of the single claim */
 bool member[2]; /* the pod that the plan names is still the one of that name */
 
-/* Fenced since the roll-back began: nothing decided earlier can still be written. */
-bool fenced_pod[2], fenced_claim[2];
+/* It carries the epoch of who leads: nothing that a former leader decided can still be written. */
+bool fenced_pod[3], fenced_claim[3];
 
 /* --- writes under way ------------------------------------------------------------------------ */
 
@@ -96,6 +97,25 @@ inline means_no_more(i)
     fi
 }
 
+/* The answer to the write that the leader waits for is lost. */
+inline lose(again)
+{
+#ifdef TRUST_LOST_ANSWER
+    waits_for = EMPTY;
+#else
+    kind[again] = kind[1 - again];
+    object[again] = object[1 - again];
+    index[again] = index[1 - again];
+    device[again] = device[1 - again];
+#ifdef RESEND_ON_NEW_VERSION
+    valid[again] = true;
+#else
+    valid[again] = valid[1 - again];
+#endif
+    waits_for = again
+#endif
+}
+
 #define CAN_SEND (kind[0] == NOTHING || kind[1] == NOTHING)
 
 /* --- what is checked ------------------------------------------------------------------------- */
@@ -114,14 +134,7 @@ inline apply(s)
         member[0] = MEANS(device[s], 0);
         member[1] = MEANS(device[s], 1)
     :: kind[s] == SET_MEMBER -> member[index[s]] = MEANS(device[s], index[s])
-    :: kind[s] == SET_RELEASING ->
-        releasing = true;
-#ifndef FENCE_ONCE
-        fenced_pod[0] = false;
-        fenced_pod[1] = false;
-        fenced_claim[0] = false;
-        fenced_claim[1] = false
-#endif
+    :: kind[s] == SET_RELEASING -> releasing = true
     :: kind[s] == DROP_PLAN ->
         plan = false;
         releasing = false;
@@ -180,7 +193,6 @@ end:
 
 byte leader;        /* which replica holds the lease */
 bool settled = true; /* it has rewritten what its predecessor may still write */
-byte uncertain = NONE; /* the claim whose allocation had no answer */
 
 #define RELEASED(i) (member[i] && pod[i] && !gated[i])
 #define PAST (RELEASED(0) || RELEASED(1))
@@ -199,23 +211,64 @@ byte uncertain = NONE; /* the claim whose allocation had no answer */
 #define WAITS(i) (pod[i] && gated[i] && claim[i] && allocated[i] == NONE)
 #define FENCED                                                                                     \
     ((fenced_pod[0] || !(pod[0] && gated[0])) && (fenced_pod[1] || !(pod[1] && gated[1])) &&       \
-     (fenced_claim[0] || allocated[0] != NONE) && (fenced_claim[1] || allocated[1] != NONE))
+     (fenced_claim[0] || !claim[0] || allocated[0] != NONE) &&                                     \
+     (fenced_claim[1] || !claim[1] || allocated[1] != NONE))
 #define TO_CLEAR(i) (allocated[i] != NONE && ours[i] && pod[i] && gated[i])
 
-/* The first thing that a new leader does, and what a roll-back does for its gang. */
-inline fence_all()
+inline fence_claim(i)
+{
+    if
+    :: claim[i] && allocated[i] == NONE && !fenced_claim[i] ->
+        touch(i);
+        fenced_claim[i] = true
+    :: else
+    fi
+}
+
+inline fence_pod(i)
+{
+    if
+    :: pod[i] && gated[i] && !fenced_pod[i] ->
+        touch(POD(i));
+        fenced_pod[i] = true
+    :: else
+    fi
+}
+
+/* The first thing that a new leader does: claims that may still be allocated, the Gang, and the pods
+ * of its plan. A pod without a plan is fenced when what it has is taken back. */
+inline take_over()
 {
     d_step {
-        touch(0);
-        touch(1);
-        touch(SINGLE);
-        touch(POD(0));
-        touch(POD(1));
-        touch(GANG);
-        fenced_pod[0] = true;
-        fenced_pod[1] = true;
-        fenced_claim[0] = true;
-        fenced_claim[1] = true
+        fenced_pod[0] = false;
+        fenced_pod[1] = false;
+        fenced_pod[SINGLE] = false;
+        fenced_claim[0] = false;
+        fenced_claim[1] = false;
+        fenced_claim[SINGLE] = false;
+#ifndef SKIP_EPOCH_REWRITE
+        fence_claim(0);
+        fence_claim(1);
+        fence_claim(SINGLE);
+        if
+        :: gang && plan ->
+            touch(GANG);
+            fence_pod(0);
+            fence_pod(1)
+        :: else
+        fi
+#endif
+    }
+}
+
+/* What a roll-back does for its gang before it clears anything. */
+inline fence_gang()
+{
+    d_step {
+        fence_claim(0);
+        fence_claim(1);
+        fence_pod(0);
+        fence_pod(1)
     }
 }
 
@@ -248,11 +301,7 @@ inline release_member()
  * a roll-back goes before anything else of the gang. */
 #define NO_PLAN (gang && !plan)
 #define BEFORE (gang && plan && !PAST)
-#ifdef KEEP_RELEASING
 #define AFTER (gang && plan && PAST)
-#else
-#define AFTER (gang && plan && PAST && !releasing)
-#endif
 
 proctype replica(byte me)
 {
@@ -260,28 +309,23 @@ end:
     do
     /* A new leader: before its first decision. */
     :: atomic { leader == me && !settled ->
-#ifndef SKIP_EPOCH_REWRITE
-        fence_all();
-#endif
-        uncertain = NONE;
+        take_over();
         settled = true }
 
-    /* The answer to an allocation was lost: whether it will still happen nobody knows, so the
-     * epoch of the claim is rewritten before its device can count as free. */
-    :: atomic { leader == me && settled && uncertain != NONE ->
-#ifndef TRUST_LOST_ANSWER
-        touch(uncertain);
-#endif
-        uncertain = NONE }
-
 #define DECIDES                                                                                    \
-    (leader == me && settled && uncertain == NONE && waits_for == EMPTY && CAN_SEND)
+    (leader == me && settled && waits_for == EMPTY && CAN_SEND)
 
     /* -- no Gang, no plan -- */
     :: atomic { DECIDES && !gang && (pod[0] || pod[1]) -> gang = true; touch(GANG) }
     :: atomic { DECIDES && NO_PLAN && deleting -> gang = false; deleting = false; touch(GANG) }
-    :: atomic { DECIDES && NO_PLAN && TO_CLEAR(0) -> touch(POD(0)); send(CLEAR, 0, 0, 0) }
-    :: atomic { DECIDES && NO_PLAN && TO_CLEAR(1) -> touch(POD(1)); send(CLEAR, 1, 1, 0) }
+#ifdef CLEAR_BEFORE_FENCING
+    :: atomic { DECIDES && NO_PLAN && TO_CLEAR(0) -> send(CLEAR, 0, 0, 0) }
+    :: atomic { DECIDES && NO_PLAN && TO_CLEAR(1) -> send(CLEAR, 1, 1, 0) }
+#else
+    :: atomic { DECIDES && NO_PLAN && (TO_CLEAR(0) || TO_CLEAR(1)) && !FENCED -> fence_gang() }
+    :: atomic { DECIDES && NO_PLAN && FENCED && TO_CLEAR(0) -> send(CLEAR, 0, 0, 0) }
+    :: atomic { DECIDES && NO_PLAN && FENCED && TO_CLEAR(1) -> send(CLEAR, 1, 1, 0) }
+#endif
     :: atomic { DECIDES && NO_PLAN && !deleting && WAITS(0) && WAITS(1) && !BUSY(0) && !BUSY(1) ->
         send(SET_PLAN, GANG, 0, BOTH) }
 
@@ -292,11 +336,11 @@ end:
     :: atomic { DECIDES && BEFORE && releasing && !TO_CLEAR(0) && TO_CLEAR(1) ->
         send(CLEAR, 1, 1, 0) }
     :: atomic { DECIDES && BEFORE && releasing && !TO_CLEAR(0) && !TO_CLEAR(1) && !FENCED ->
-        fence_all() }
+        fence_gang() }
     :: atomic { DECIDES && BEFORE && releasing && !TO_CLEAR(0) && !TO_CLEAR(1) && FENCED ->
         send(DROP_PLAN, GANG, 0, 0) }
 #else
-    :: atomic { DECIDES && BEFORE && releasing && !FENCED -> fence_all() }
+    :: atomic { DECIDES && BEFORE && releasing && !FENCED -> fence_gang() }
     :: atomic { DECIDES && BEFORE && releasing && FENCED && TO_CLEAR(0) -> send(CLEAR, 0, 0, 0) }
     :: atomic { DECIDES && BEFORE && releasing && FENCED && TO_CLEAR(1) -> send(CLEAR, 1, 1, 0) }
     :: atomic { DECIDES && BEFORE && releasing && FENCED && !TO_CLEAR(0) && !TO_CLEAR(1) ->
@@ -309,11 +353,6 @@ end:
     :: atomic { DECIDES && BEFORE && !BROKEN && !releasing && MAY_RELEASE -> release_member() }
 
     /* -- a gate was removed -- */
-    /* By a write from before the roll-back began, which is over then: what it has fenced does not
-     * count for the next one. */
-#ifndef KEEP_RELEASING
-    :: atomic { DECIDES && gang && plan && PAST && releasing -> releasing = false; touch(GANG) }
-#endif
     :: atomic { DECIDES && AFTER && MAY_RELEASE -> release_member() }
     /* The replacement of a lost member gets the device that was held for it. */
     :: atomic { DECIDES && AFTER && !deleting && LOST(0) && WAITS(0) -> send(SET_MEMBER, GANG, 0, BOTH) }
@@ -337,7 +376,7 @@ end:
         send(UNGATE, POD(SINGLE), SINGLE, 0) }
     :: atomic { DECIDES && TO_CLEAR(SINGLE) && tainted ->
 #ifndef CLEAR_BEFORE_FENCING
-        touch(POD(SINGLE));
+        fence_pod(SINGLE);
 #endif
         send(CLEAR, SINGLE, SINGLE, 0) }
     od
@@ -356,10 +395,8 @@ end:
         leader = 1 - leader;
         settled = false;
         waits_for = EMPTY }
-    :: atomic { lost > 0 && waits_for != EMPTY ->
-        lost--;
-        uncertain = (kind[waits_for] == ALLOCATE -> index[waits_for] : uncertain);
-        waits_for = EMPTY }
+    :: atomic { lost > 0 && waits_for == 0 && kind[1] == NOTHING -> lost--; lose(1) }
+    :: atomic { lost > 0 && waits_for == 1 && kind[0] == NOTHING -> lost--; lose(0) }
     od
 }
 
@@ -424,6 +461,8 @@ inline create(i)
     pod[i] = true;
     gated[i] = true;
     claim[i] = true;
+    fenced_pod[i] = false;
+    fenced_claim[i] = false;
     touch(i);
     touch(POD(i))
 }
