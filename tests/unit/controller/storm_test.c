@@ -2,7 +2,8 @@
 /*
  * Random storms: several gangs, pods and single claims on a fleet that is too small for all of
  * them; writes in any order, refused, lost or half done, the process killed, or suspended while
- * another one leads and its last writes arrive at any time, watches late, and events of the table
+ * another one leads and its last writes arrive at any time (above all: when it was about to release
+ * a pod whose allocation its successor takes back), watches late, and events of the table
  * between any two of them. I1, I2 and I4 hold all the time; when the storm is
  * over everything ends whole or with nothing (I3), and whoever can run has run. One seed is one
  * storm: the same in any order of the objects.
@@ -281,12 +282,75 @@ static void arrive(struct storm *storm)
         bench_arrive(storm->bench, draw(storm, storm->bench->late.n));
 }
 
+/* A write that is about to remove a gate. */
+static const struct tg_write *any_release(struct storm *storm)
+{
+    const struct tg_write *ret = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < storm->bench->ops.n; i++) {
+        const struct tg_write *write = &storm->bench->ops.items[i].write;
+
+        if (write->kind == TG_WRITE_POD && strstr(write->body, "schedulingGates") != NULL &&
+            draw(storm, ++n) == 0)
+            ret = write;
+    }
+    return ret;
+}
+
+/* The devices on the node of the pod's first claim are of no use any more. */
+static void break_place(struct storm *storm, const char *pod)
+{
+    const struct tg_snapshot *claim;
+    const char *node;
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s-0", pod);
+    claim = tg_cluster_get(storm->bench->cluster, TG_VIEW_CLAIM, NS, name);
+    node = claim == NULL ? NULL : tg_claim_node((const void *)claim->object);
+    if (node != NULL && has(storm, TG_VIEW_NODE, NULL, node))
+        bench_slice(storm->bench, node, 2, ",'taints':[{'key':'bad','effect':'NoSchedule'}]");
+}
+
+/* Somebody who may takes it away at once, its finalizer notwithstanding. */
+static void remove_gang(struct storm *storm, const char *pod)
+{
+    char name[2] = {pod[0], '\0'};
+
+    if (!has(storm, TG_VIEW_GANG, NS, name))
+        return;
+    tg_cluster_change(storm->bench->cluster, TG_VIEW_GANG, NS, name,
+                      "{'metadata':{'finalizers':null}}");
+    tg_cluster_delete(storm->bench->cluster, TG_VIEW_GANG, NS, name);
+}
+
+/* The leader is stopped when it is about to release a pod; what that rests on breaks, another one
+ * leads and comes so far, and then the writes of the first arrive. */
+static void overtake(struct storm *storm)
+{
+    const struct tg_write *release = any_release(storm);
+    struct bench *bench = storm->bench;
+
+    if (release == NULL)
+        return;
+    bench_suspend(bench);
+    if (kind_of(release->name)->gang && draw(storm, 2) == 0)
+        remove_gang(storm, release->name);
+    else
+        break_place(storm, release->name);
+    bench_run(bench, draw(storm, 30));
+    while (bench->late.n > 0)
+        arrive(storm);
+}
+
 static void act(struct storm *storm)
 {
     struct bench *bench = storm->bench;
-    size_t what = draw(storm, 100);
+    size_t what = draw(storm, 104);
 
-    if (what < 45)
+    if (what >= 100)
+        overtake(storm);
+    else if (what < 45)
         step(storm);
     else if (what < 55)
         bench_pass(bench);
