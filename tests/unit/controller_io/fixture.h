@@ -54,7 +54,7 @@ struct fixture {
     bool hold_leases;            /* renewals wait for the test as well */
     struct test_connection *claim_watch;
     struct tg_fake_clock clock; /* of the controller, after fixture_freeze */
-    struct call calls[64];      /* that were not expected yet, oldest first */
+    struct call calls[96];      /* that were not expected yet, oldest first */
     size_t n;
     struct call last; /* the one that was expected last */
     char *event;      /* body of the last Event */
@@ -73,7 +73,7 @@ static inline void fixture_keep(struct fixture *f, struct test_connection *conne
 {
     struct call *call = &f->calls[f->n++];
 
-    assert_true(f->n < 64);
+    assert_true(f->n < TG_ARRAY_SIZE(f->calls));
     *call = (struct call){.connection = connection, .body_len = request->body_len};
     snprintf(call->method, sizeof(call->method), "%s", request->method);
     snprintf(call->path, sizeof(call->path), "%s", request->path);

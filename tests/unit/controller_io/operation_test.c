@@ -2,6 +2,8 @@
 #include "tests/unit/controller_io/fixture.h"
 
 #define ONE CLAIM_PATH "c"
+/* As its bytes are read: not older than what was decided on. */
+#define BYTES ONE "?resourceVersion=4711"
 
 static void execute(struct fixture *f, const struct tg_write *write)
 {
@@ -68,7 +70,7 @@ static void an_allocation_writes_metadata_then_status_each_on_the_version_before
 
     fixture_start(f, "");
     execute(f, &allocate);
-    reply_protobuf(fixture_expect(f, "GET", ONE), "4711");
+    reply_protobuf(fixture_expect(f, "GET", BYTES), "4711");
     assert_non_null(strstr(f->last.headers, "Accept: application/vnd.kubernetes.protobuf\r\n"));
     struct test_connection *put = fixture_expect(f, "PUT", ONE);
     assert_non_null(
@@ -115,7 +117,7 @@ static void a_claim_that_changed_since_the_decision_is_read_and_not_written(void
 
     fixture_start(f, "");
     execute(f, &allocate);
-    reply_protobuf(fixture_expect(f, "GET", ONE), "4712");
+    reply_protobuf(fixture_expect(f, "GET", BYTES), "4712");
     test_reply(fixture_expect(f, "GET", ONE), 200, "", OBJECT("c", "4712"));
     assert_null(strstr(f->last.headers, "protobuf"));
     fixture_returned(f);
@@ -129,10 +131,23 @@ static void bytes_that_are_no_claim_end_the_write(void **state)
 
     fixture_start(f, "");
     execute(f, &allocate);
-    test_reply(fixture_expect(f, "GET", ONE), 200, "", OBJECT("c", "4711"));
+    test_reply(fixture_expect(f, "GET", BYTES), 200, "", OBJECT("c", "4711"));
     fixture_returned(f);
     assert_true(f->state->failed);
     assert_int_equal(f->n, 0);
+}
+
+/* A server whose memory lags behind its store leaves it without an answer. */
+static void bytes_that_did_not_come_are_read_from_the_store(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_start(f, "");
+    execute(f, &allocate);
+    fixture_lose_answer(fixture_expect(f, "GET", BYTES));
+    reply_protobuf(fixture_expect(f, "GET", ONE), "4711");
+    assert_non_null(strstr(f->last.headers, "Accept: application/vnd.kubernetes.protobuf\r\n"));
+    fixture_expect(f, "PUT", ONE);
 }
 
 /* One of each kind, and how it looks on the wire. */
@@ -195,6 +210,7 @@ static void every_kind_of_write_is_one_request_whose_answer_enters_the_store(voi
     fixture_start(f, "");
     for (size_t i = 0; i < TG_ARRAY_SIZE(kinds); i++) {
         f->state->returned = false;
+        f->state->not_before = 0;
         execute(f, &kinds[i].write);
         struct test_connection *connection = fixture_expect(f, kinds[i].method, kinds[i].path);
         check_sent(f, i);
@@ -206,6 +222,8 @@ static void every_kind_of_write_is_one_request_whose_answer_enters_the_store(voi
         free(body);
         fixture_returned(f);
         assert_false(f->state->failed);
+        /* What deletes is told by a watch: until then it is not decided again. */
+        assert_int_equal(f->state->not_before > 0, kinds[i].view == TG_VIEW_KINDS);
         if (kinds[i].view != TG_VIEW_KINDS)
             assert_int_equal(stored_version(f, kinds[i].view, "c"), 2000 + i);
     }
@@ -269,7 +287,7 @@ static void lost_metadata_are_sent_again_with_the_same_version(void **state)
 
     fixture_start(f, "");
     execute(f, &allocate);
-    reply_protobuf(fixture_expect(f, "GET", ONE), "4711");
+    reply_protobuf(fixture_expect(f, "GET", BYTES), "4711");
     fixture_lose_answer(fixture_expect(f, "PUT", ONE));
     struct test_connection *put = fixture_expect(f, "PUT", ONE);
     assert_true(sent(f, "4711"));
@@ -344,7 +362,7 @@ static void an_answer_that_cannot_be_read_ends_an_allocation_before_its_status(v
 
     fixture_start(f, "");
     execute(f, &allocate);
-    reply_protobuf(fixture_expect(f, "GET", ONE), "4711");
+    reply_protobuf(fixture_expect(f, "GET", BYTES), "4711");
     test_reply(fixture_expect(f, "PUT", ONE), 200, "", "{\"metadata\":7}");
     fixture_returned(f);
     assert_true(f->state->failed);
@@ -358,7 +376,7 @@ static void the_second_step_waits_when_the_lease_has_become_short(void **state)
 
     fixture_start(f, "");
     execute(f, &allocate);
-    reply_protobuf(fixture_expect(f, "GET", ONE), "4711");
+    reply_protobuf(fixture_expect(f, "GET", BYTES), "4711");
     struct test_connection *put = fixture_expect(f, "PUT", ONE);
     fixture_freeze(f, tg_controller_write_timeout(f->controller));
     test_reply(put, 200, "", OBJECT("c", "4800"));
@@ -399,7 +417,7 @@ static void an_epoch_is_spliced_into_the_metadata_and_nothing_follows(void **sta
     write.kind = TG_WRITE_CLAIM_EPOCH;
     write.body = "";
     execute(f, &write);
-    reply_protobuf(fixture_expect(f, "GET", ONE), "4711");
+    reply_protobuf(fixture_expect(f, "GET", BYTES), "4711");
     struct test_connection *put = fixture_expect(f, "PUT", ONE);
     assert_true(sent(f, "tangram.dev/epoch"));
     assert_false(sent(f, "delete-protection"));
@@ -468,6 +486,7 @@ int main(void)
         TEST(an_allocation_whose_metadata_stand_writes_the_status_alone),
         TEST(a_claim_that_changed_since_the_decision_is_read_and_not_written),
         TEST(bytes_that_are_no_claim_end_the_write),
+        TEST(bytes_that_did_not_come_are_read_from_the_store),
         TEST(every_kind_of_write_is_one_request_whose_answer_enters_the_store),
         TEST(a_lost_answer_has_the_same_bytes_sent_again_until_there_is_one),
         TEST(a_conflict_after_a_lost_answer_is_read_and_does_not_count_as_done),

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/controller_io/fixture.h"
 
-enum { WINDOW = 32, MORE = 8 };
+enum { WINDOW = 64, MORE = 8 };
 
 static void execute(struct fixture *f, struct tg_unit_state *state, enum tg_write_kind kind,
                     const char *name)
 {
-    const struct tg_write write = {.kind = kind, .namespace_ = "ns", .name = name, .body = "{}"};
+    const struct tg_write write = {
+        .kind = kind, .namespace_ = "ns", .name = name, .resource_version = "1", .body = "{}"};
 
     tg_controller_execute(f->controller, state, &write, 1);
 }
@@ -51,6 +52,31 @@ static void only_so_many_writes_are_in_flight_and_the_others_follow_in_order(voi
     fixture_returned(f);
     assert_int_equal(f->controller->operations, 0);
     assert_int_equal(f->controller->writes, WINDOW + MORE);
+}
+
+/* All that were in flight are late together: once for a request's time. */
+static void a_late_answer_halves_the_window_and_answers_widen_it(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_start(f, "");
+    execute(f, f->state, TG_WRITE_POD, "p");
+    fixture_lose_answer(fixture_expect(f, "PATCH", POD_PATH "p"));
+    fixture_lose_answer(fixture_expect(f, "PATCH", POD_PATH "p"));
+    test_reply(fixture_expect(f, "PATCH", POD_PATH "p"), 200, "", OBJECT("p", "2000"));
+    fixture_returned(f);
+    assert_int_equal(f->controller->window.size, WINDOW / 2);
+    f->state->returned = false;
+    execute_pods(f, f->state, WINDOW);
+    fixture_wait_calls(f, WINDOW / 2);
+    fixture_settle(f);
+    assert_int_equal(f->controller->operations, WINDOW / 2);
+    while (!f->state->returned) {
+        answer_all(f);
+        tg_loop_run_once(f->loop, true);
+    }
+    /* 1 + 64 answers: one more after 32 of them, another one after 33 more. */
+    assert_int_equal(f->controller->window.size, WINDOW / 2 + 2);
 }
 
 static void nothing_is_sent_that_the_lease_might_not_outlast(void **state)
@@ -109,7 +135,8 @@ static void waiting_writes_of_a_unit_are_forgotten_but_what_takes_back(void **st
     test_reply(f->last.connection, 200, "", OBJECT("others", "2000"));
     fixture_find(f, "PATCH", CLAIM_PATH "back/status");
     test_reply(f->last.connection, 200, "", OBJECT("back", "2000"));
-    test_reply(fixture_find(f, "GET", CLAIM_PATH "fence"), 404, "", STATUS(404, "NotFound"));
+    test_reply(fixture_find(f, "GET", CLAIM_PATH "fence?resourceVersion=1"), 404, "",
+               STATUS(404, "NotFound"));
     fixture_returned(f);
     fixture_settle(f);
     assert_int_equal(f->n, 0);
@@ -218,6 +245,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(only_so_many_writes_are_in_flight_and_the_others_follow_in_order),
+        TEST(a_late_answer_halves_the_window_and_answers_widen_it),
         TEST(nothing_is_sent_that_the_lease_might_not_outlast),
         TEST(a_request_ends_before_anybody_else_can_lead),
         TEST(a_long_deadline_is_cut_to_what_the_lease_allows),
