@@ -25,7 +25,7 @@ static bool is_missing(enum fake_symbol symbol)
 
 #define EXPORT(required, name, arguments)                                                          \
     static int impl_##name arguments;                                                              \
-    static __typeof__(impl_##name) *resolve_##name(void)                                           \
+    __attribute__((used)) static __typeof__(impl_##name) *resolve_##name(void)                     \
     {                                                                                              \
         return is_missing(FAKE_##name) ? NULL : impl_##name;                                       \
     }                                                                                              \
