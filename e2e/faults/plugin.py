@@ -194,12 +194,12 @@ class PluginPlayer(Player):
 
     def disturb(self):
         self.rounds += 1
-        for _ in range(3):
-            self.tamper()
+        # Not often: whose slices are changed again and again repairs them ever more slowly.
         if self.rounds % 10 == 0:
             self.serve()
-        path = (f"{SERVICE}/dra.sock", f"{REGISTRY}/{REGISTRATION_SOCKET}")[self.rounds % 2]
-        return hostile.abuse(self.root + path, self.rounds)
+        sockets = f"{SERVICE}/dra.sock", f"{REGISTRY}/{REGISTRATION_SOCKET}"
+        hostile.ask(self.root + sockets[0], self.rounds, 10)
+        return hostile.abuse(self.root + sockets[self.rounds % 2], self.rounds)
 
     def prove(self):
         self.compare(self.wanted[tuple(UNITS)], self.serve())
