@@ -180,7 +180,7 @@ released() {
     wait_ready 180 other
     [[ $(printed other) == "$devices" ]]
     watch_until 30 '.status.phase == "Running"' gang/trio >/dev/null
-    kn get job trio -o json | jq -e '.status.ready == 2 and .status.succeeded == 1 and (.status.failed // 0) == 0' >/dev/null
+    watch_until 30 '.status.ready == 2 and .status.succeeded == 1 and (.status.failed // 0) == 0' job/trio >/dev/null
     for pod in ${pods#* }; do
         kn exec "$pod" -- sh -c 'echo finish >/tmp/end'
     done

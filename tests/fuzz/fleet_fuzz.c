@@ -165,14 +165,17 @@ static void change_slice(struct play *p)
 #define GUARD                                                                                      \
     "{\"cel\":{\"expression\":\"\\\"granted\\\" in device.attributes[\\\"tangram.dev\\\"]\"}}"
 #define MANAGED "\"labels\":{\"tangram.dev/controller\":\"default\"}"
+#define MANAGED_CLASS(name, more)                                                                  \
+    "{\"metadata\":{\"name\":\"" name "\"," MANAGED "},\"spec\":{\"selectors\":[" GUARD more "]}}"
+#define ONE_MORE(expression) ",{\"cel\":{\"expression\":\"" expression "\"}}"
+#define THEIRS                                                                                     \
+    "{\"metadata\":{\"name\":\"theirs\"},\"spec\":{\"selectors\":[{\"cel\":{\"expression\":"       \
+    "\"device.driver == 'e'\"}}]}}"
 static const char *const classes[] = {
-    "{\"metadata\":{\"name\":\"c0\"," MANAGED "},\"spec\":{\"selectors\":[" GUARD "]}}",
-    "{\"metadata\":{\"name\":\"c1\"," MANAGED "},\"spec\":{\"selectors\":[" GUARD
-    ",{\"cel\":{\"expression\":\"device.driver == 'd'\"}}]}}",
-    "{\"metadata\":{\"name\":\"c2\"," MANAGED "},\"spec\":{\"selectors\":[" GUARD
-    ",{\"cel\":{\"expression\":\"'k' in device.attributes['d']\"}}]}}",
-    "{\"metadata\":{\"name\":\"theirs\"},\"spec\":{\"selectors\":[{\"cel\":{\"expression\":"
-    "\"device.driver == 'e'\"}}]}}",
+    MANAGED_CLASS("c0", ""),
+    MANAGED_CLASS("c1", ONE_MORE("device.driver == 'd'")),
+    MANAGED_CLASS("c2", ONE_MORE("'k' in device.attributes['d']")),
+    THEIRS,
 };
 
 static void put_class(struct play *p, unsigned slot)
@@ -361,7 +364,7 @@ static void compare(struct play *p)
     tg_fleet_settle(p->fleet);
     tg_fleet_settle(fresh);
     if (tg_fleet_hash(p->fleet) != tg_fleet_hash(fresh))
-        broken(p, "the history has left a trace", &(struct tg_error)TG_ERROR_INIT);
+        broken(p, "the history has left a trace", &TG_ERROR_INIT);
     tg_fleet_close(fresh);
 }
 
