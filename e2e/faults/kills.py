@@ -214,14 +214,16 @@ class Killer:
         player.check(before)
 
     def learn(self, story):
-        """The points of a story: two runs without faults in a row have sent the same writes."""
-        last = None
-        for _ in range(2 * ATTEMPTS):
+        """The points of a story: two runs without faults have sent the same writes. How far a status has come when it is written
+        depends on the machine, so not every two do."""
+        seen = []
+        for _ in range(4 * ATTEMPTS):
             _, points = self.tell(story)
-            if points and last and sorted(points) == sorted(last):
+            if points and sorted(points) in seen:
                 return points
-            last = points
-        raise Failure("no two runs without faults in a row have sent the same writes")
+            seen.append(sorted(points or []))
+        raise Failure(f"no two of {len(seen)} runs without faults have sent the same writes: "
+                      f"{[len(points) for points in seen]} (0: a write was lost or sent twice)")
 
     def hit(self, story, kill):
         """How many attempts it took to hit the point."""

@@ -97,7 +97,7 @@ class Player:
             after = marathon.settle(look, lambda held: marathon.is_quiet(held) and not marathon.grown(before, held))
             text = f"{done} faults in one process; " + marathon.describe(before, after)
             if not marathon.is_quiet(before) or not marathon.is_quiet(after):
-                raise Failure(f"requests that never end, or watches that are not made: {text}")
+                raise Failure(f"requests that never end: {text}")
             if marathon.grown(before, after):
                 raise Failure(f"{', '.join(marathon.grown(before, after))} grew: {text}")
             ended = self.end_processes()

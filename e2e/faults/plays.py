@@ -136,27 +136,30 @@ def sockets(units):
             for which in ("registration", "service") for name, rule in BYTES.items()]
 
 
-def only_writes(requests):
+WRITES = ("create", "update", "patch", "delete")
+
+
+def only_writes(requests, verbs=WRITES):
     """Those that change an object; without those that a rule has answered."""
-    return [request for request in requests if request["verb"] in ("create", "update", "patch", "delete") and
+    return [request for request in requests if request["verb"] in verbs and
             request.get("resource") not in (None, "events", "leases") and not request.get("rule")]
 
 
-def writes(requests):
+def writes(requests, verbs=WRITES):
     """(verb, resource, which of its kind) of the writes among some requests, in order of arrival."""
     found, seen = [], {}
-    for request in only_writes(requests):
+    for request in only_writes(requests, verbs):
         kind = request["verb"], request["resource"]
         seen[kind] = seen.get(kind, 0) + 1
         found.append((*kind, seen[kind]))
     return found
 
 
-def kill_points(points, units):
-    """The program killed at each write of a unit's commit."""
+def kill_points(points, units, verbs=WRITES):
+    """The program killed at each write of a unit's commit (or what else the verbs say)."""
     return [Play(f"{name} {' '.join(units)}: {verb} {resource} {nth}",
                  [{**rule, "verb": verb, "resource": resource, "nth": nth}], units)
-            for verb, resource, nth in writes(points) for name, rule in KILL.items()]
+            for verb, resource, nth in writes(points, verbs) for name, rule in KILL.items()]
 
 
 def storms(count, first, units, percent=20):
