@@ -84,12 +84,6 @@ const struct tg_resource_claim *tg_view_claim(const struct tg_view *view, const 
     return tg_view_get(view, TG_VIEW_CLAIM, namespace_, name);
 }
 
-const struct tg_gang *tg_view_gang(const struct tg_view *view, const char *namespace_,
-                                   const char *name)
-{
-    return tg_view_get(view, TG_VIEW_GANG, namespace_, name);
-}
-
 bool tg_view_namespace_terminating(const struct tg_view *view, const char *namespace_)
 {
     const struct tg_namespace *ns = tg_view_get(view, TG_VIEW_NAMESPACE, NULL, namespace_);

@@ -60,8 +60,6 @@ const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespa
                                  const char *name);
 const struct tg_resource_claim *tg_view_claim(const struct tg_view *view, const char *namespace_,
                                               const char *name);
-const struct tg_gang *tg_view_gang(const struct tg_view *view, const char *namespace_,
-                                   const char *name);
 bool tg_view_namespace_terminating(const struct tg_view *view, const char *namespace_);
 
 #endif

@@ -85,20 +85,6 @@ static int read_members(struct tg_board *board, struct tg_error *err)
     return rc;
 }
 
-static size_t count_slots(const struct tg_piece *piece)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < piece->n_claims; i++) {
-        const struct tg_resource_claim_spec *spec = piece->claims[i]->spec;
-
-        for (size_t k = 0; spec != NULL && spec->devices != NULL && k < spec->devices->requests.n;
-             k++)
-            n += 1 + spec->devices->requests.items[k].first_available.n;
-    }
-    return n;
-}
-
 static int add_slot(struct tg_board *board, struct tg_board_member *member,
                     const struct tg_resource_claim *claim, const char *name,
                     const struct tg_exact_request *request, struct tg_error *err)
@@ -135,8 +121,8 @@ static int read_claim(struct tg_board *board, struct tg_board_member *member,
 
 static int read_slots(struct tg_board *board, struct tg_board_member *member, struct tg_error *err)
 {
-    int rc = tg_core_alloc(board->arena, count_slots(member->piece), sizeof(*member->slots),
-                           &member->slots, err);
+    int rc = tg_core_alloc(board->arena, tg_offer_count_slots(member->piece),
+                           sizeof(*member->slots), &member->slots, err);
 
     for (size_t i = 0; rc == 0 && i < member->piece->n_claims; i++)
         rc = read_claim(board, member, member->piece->claims[i], err);

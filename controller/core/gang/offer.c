@@ -232,8 +232,7 @@ static int add_request(struct tg_offer *o, const struct tg_device_request *reque
     return rc;
 }
 
-/* Requests and their alternatives: as many slots at most. */
-static size_t count_slots(const struct tg_piece *piece)
+size_t tg_offer_count_slots(const struct tg_piece *piece)
 {
     size_t n = 0;
 
@@ -250,7 +249,7 @@ static size_t count_slots(const struct tg_piece *piece)
 /* Asks of the classes as they are now. */
 static int open_book(struct tg_offer *o, struct tg_error *err)
 {
-    size_t n = count_slots(&o->piece);
+    size_t n = tg_offer_count_slots(&o->piece);
     int rc = 0;
 
     release_selections(o);

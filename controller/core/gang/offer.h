@@ -56,6 +56,8 @@ void tg_offer_rule_out(struct tg_offer *offer, size_t node);
 void tg_offer_recount(struct tg_offer *offer);
 /* Is it for the exact search to tell whether a piece has its devices on the node? */
 bool tg_offer_needs_search(const struct tg_offer *offer, size_t node);
+/* Requests and their alternatives: as many slots at most. */
+size_t tg_offer_count_slots(const struct tg_piece *piece);
 const struct tg_offer_slot *tg_offer_slots(const struct tg_offer *offer, size_t *ret_n);
 /* For the devices of one piece on the node: as tg_match_lowest. */
 int tg_offer_match(struct tg_offer *offer, size_t node, const struct tg_need *needs, size_t n,
