@@ -8,6 +8,7 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
+#include "controller/commit/search.h"
 #include "controller/controller.h"
 #include "controller/judge.h"
 
@@ -233,40 +234,6 @@ static void complete_fleet(struct pass *pass)
 
 /* --- decisions ------------------------------------------------------------------------------- */
 
-static int find_level(const struct pass *pass, const char *name, struct tg_level *storage,
-                      const struct tg_level **ret, struct tg_error *err)
-{
-    *ret = NULL;
-    if (name == NULL)
-        return 0;
-    *ret = storage;
-    return tg_configuration_find_level(pass->controller->configuration, name, storage, err);
-}
-
-/* What went wrong with the input of a placement, as a decision. */
-static const char *reason_of(const struct tg_error *why)
-{
-    switch ((int)why->code) {
-    case TG_RESOURCE_EXHAUSTED:
-        return "TooLarge";
-    case TG_FAILED_PRECONDITION:
-        return "SelectorFailed";
-    default:
-        return "Unsupported";
-    }
-}
-
-static int refuse(struct pass *pass, struct tg_decision *decision, const char *reason,
-                  const struct tg_error *why)
-{
-    decision->kind = TG_DECIDE_WAIT;
-    decision->reason = reason;
-    decision->text = tg_arena_strdup(pass->scratch, why->message);
-    decision->warning = true;
-    decision->phase = TG_PHASE_WAITING;
-    return decision->text == NULL ? -TG_RESOURCE_EXHAUSTED : 0;
-}
-
 /* Until its writes have returned, whatever becomes of the unit. */
 static int remember_plan(struct pass *pass, struct candidate *c, const struct tg_plan *plan)
 {
@@ -337,100 +304,19 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
     return 0;
 }
 
-/* Nothing comes of the placement: what it says is told. Members that would join leave the phase of
- * their gang as it is. */
-static int tell_no_place(struct pass *pass, const struct tg_commit_input *input,
-                         const struct tg_no_place *no_place, const char *phase,
-                         struct tg_decision *decision)
-{
-    if (decision->joins)
-        decision->phase = phase;
-    return tg_commit_show(input, decision->joins ? NULL : no_place, pass->scratch, decision,
-                          &pass->err);
-}
-
-/* One attempt: with the first n of the chosen. */
-struct attempt {
-    bool on_nodes; /* where their predecessors were */
-    size_t n;
-};
-
-static int try_place(struct pass *pass, const struct tg_commit_input *input,
-                     struct tg_decision *decision, const struct attempt *attempt,
-                     const struct tg_level *const levels[2], struct tg_place_request *request,
-                     struct tg_placement *placement, struct tg_no_place *no_place,
-                     struct tg_error *why)
-{
-    int r;
-
-    decision->n_chosen = attempt->n;
-    r = tg_commit_place_request(input, decision, levels[0], levels[1], attempt->on_nodes,
-                                pass->scratch, request, why);
-    if (r < 0)
-        return r == -TG_FAILED_PRECONDITION ? -TG_ABORTED : r;
-    return tg_place(pass->fleet, request, pass->scratch, placement, no_place, why);
-}
-
-static int find_levels(const struct pass *pass, const struct tg_gang *gang,
-                       struct tg_level storage[2], const struct tg_level *ret[2],
-                       struct tg_error *err)
-{
-    int r = find_level(pass, gang == NULL ? NULL : tg_gang_pack_required(gang), &storage[0],
-                       &ret[0], err);
-
-    return r < 0 ? r
-                 : find_level(pass, gang == NULL ? NULL : tg_gang_pack_preferred(gang), &storage[1],
-                              &ret[1], err);
-}
-
-/* All of them where their predecessors were, if they join; all of them anywhere; as few as must
- * be. */
-static int search(struct pass *pass, const struct tg_commit_input *input,
-                  struct tg_decision *decision, const struct tg_level *const levels[2],
-                  struct tg_place_request *request, struct tg_placement *placement,
-                  struct tg_no_place *no_place, struct tg_error *why)
-{
-    const size_t all = decision->n_chosen, least = decision->n_required;
-    const struct attempt attempts[] = {{true, all}, {false, all}, {false, least}};
-    const bool fits[] = {decision->joins, true, least > 0 && least < all};
-    int r = -TG_UNAVAILABLE;
-
-    for (size_t i = 0; r == -TG_UNAVAILABLE && i < TG_ARRAY_SIZE(attempts); i++)
-        if (fits[i])
-            r = try_place(pass, input, decision, &attempts[i], levels, request, placement, no_place,
-                          why);
-    return r;
-}
-
 static int place(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
                  struct tg_decision *decision)
 {
-    const char *phase = decision->phase;
-    const struct tg_level *levels[2];
-    struct tg_level storage[2];
-    struct tg_place_request request;
-    struct tg_placement placement;
-    struct tg_no_place no_place = {0};
-    struct tg_error why = TG_ERROR_INIT;
-    int r = -TG_UNAVAILABLE;
+    struct tg_search search;
+    int r = tg_commit_search(pass->controller->configuration, input, pass->scratch, decision,
+                             &search, &pass->err);
 
-    if (find_levels(pass, c->unit->gang, storage, levels, &why) < 0) {
-        r = refuse(pass, decision, "UnknownLevel", &why);
-        return r < 0 ? r : tell_no_place(pass, input, NULL, phase, decision);
-    }
-    r = search(pass, input, decision, levels, &request, &placement, &no_place, &why);
-    if (r == 0)
-        return begin(pass, c, input, &request, &placement, decision);
-    if (r == -TG_UNAVAILABLE) {
-        decision->kind = TG_DECIDE_WAIT;
-        decision->reason = no_place.reason;
-        decision->text = no_place.text;
-        decision->warning = true;
-        decision->phase = TG_PHASE_WAITING;
-        return tell_no_place(pass, input, &no_place, phase, decision);
-    }
-    r = refuse(pass, decision, r == -TG_ABORTED ? "ClaimsOnDifferentNodes" : reason_of(&why), &why);
-    return r < 0 ? r : tell_no_place(pass, input, NULL, phase, decision);
+    if (r < 0)
+        return r;
+    if (search.placed)
+        return begin(pass, c, input, &search.request, &search.placement, decision);
+    return tg_commit_show(input, decision->joins ? NULL : search.no_place, pass->scratch, decision,
+                          &pass->err);
 }
 
 /* Is it over since `*since`? Remembers when it began, and asks to be woken at the end. */
@@ -625,7 +511,7 @@ static void check_classes(struct pass *pass)
 static void set_aside(struct pass *pass, struct candidate *c)
 {
     struct tg_decision decision = {.kind = TG_DECIDE_WAIT,
-                                   .reason = reason_of(&pass->err),
+                                   .reason = tg_search_reason(&pass->err),
                                    .text = pass->err.message,
                                    .warning = true};
 
