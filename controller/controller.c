@@ -123,6 +123,7 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     tg_controller_window_init(controller);
     controller->units = tg_controller_states_new();
     controller->fleet = tg_fleet_open(tg_configuration_instance(configuration));
+    controller->usage = tg_usage_book_new();
     controller->auditor = tg_auditor_new(controller);
     controller->zoneinfo = tg_zoneinfo_new(TG_ZONEINFO_FOLDER);
     controller->zones =
@@ -180,6 +181,7 @@ void tg_controller_free(struct tg_controller *controller)
     tg_kube_client_free(controller->lease_client);
     tg_controller_drop_operations(controller);
     tg_metrics_free(controller->metrics);
+    tg_usage_book_free(controller->usage);
     tg_map_free(controller->units);
     tg_fleet_close(controller->fleet);
     free(controller);

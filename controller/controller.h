@@ -15,6 +15,7 @@
 #include "controller/auditor.h"
 #include "controller/commit/commit.h"
 #include "controller/core/cel/selector.h"
+#include "controller/core/model/usage.h"
 #include "controller/options.h"
 #include "controller/owners.h"
 #include "controller/release.h"
@@ -36,6 +37,9 @@ struct tg_unit_state {
     bool disturbed;        /* somebody else cleared an allocation of its open plan */
     uint64_t said_to;      /* hash of the members that were told */
     char *said;            /* reason and text that were logged last */
+    size_t waiting;        /* members that were gated when it was told */
+    int64_t planned_since; /* monotonic: when the plan under way was decided; 0: none is */
+    bool recorded;         /* it stands in the API */
     TG_VEC(struct tg_lost_device) lost; /* of its allocations that are no more */
     char *marker_uid;                   /* what markers of its allocations carry; NULL if unknown */
     bool seen;                          /* in this pass */
@@ -70,6 +74,13 @@ enum tg_controller_metric {
     TG_CONTROLLER_WAITING,
     TG_CONTROLLER_CONTESTED,
     TG_CONTROLLER_FINDINGS,
+    TG_CONTROLLER_PENDING_UNITS,
+    TG_CONTROLLER_PENDING_PODS,
+    TG_CONTROLLER_DECISION_DURATION,
+    TG_CONTROLLER_COMMIT_DURATION,
+    TG_CONTROLLER_DEVICES,
+    TG_CONTROLLER_FRAGMENTED,
+    TG_CONTROLLER_PARTS_MEMORY,
     TG_CONTROLLER_METRICS,
 };
 
@@ -114,7 +125,8 @@ struct tg_controller {
     void *drained_data;
     struct tg_timer drain; /* how long that may take */
     uint64_t passes, writes, write_failures;
-    size_t contested; /* devices, as of the last pass */
+    size_t contested;            /* devices, as of the last pass */
+    struct tg_usage_book *usage; /* of the fleet, for /metrics */
 };
 
 int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *options,
@@ -143,6 +155,19 @@ bool tg_controller_taken_over(struct tg_controller *controller);
 
 /* measures.c: the registry, with what the process and the controller tell. */
 void tg_controller_measure(struct tg_controller *controller);
+
+/* stages.c: how long the stages of a unit's way take, for /metrics. */
+enum tg_search_outcome { TG_SEARCH_PLACED, TG_SEARCH_NO_PLACE, TG_SEARCH_REFUSED };
+/* A search for a place that began at `since` (monotonic) has ended. */
+void tg_controller_searched(struct tg_controller *controller, struct tg_unit_state *state,
+                            int64_t since, enum tg_search_outcome outcome);
+/* Looks whether the plan under way has been made true or taken back; record: as it stands in the
+ * API, NULL: none does. */
+void tg_controller_follow(struct tg_controller *controller, struct tg_unit_state *state,
+                          const struct tg_unit *unit, const struct tg_plan *record);
+/* The unit is no more: there is nothing to do for it. */
+void tg_controller_unfollow(struct tg_controller *controller, struct tg_unit_state *state,
+                            const struct tg_view *view);
 
 /* feed.c: an object of a store has changed; before or after may be NULL. */
 void tg_controller_feed(struct tg_controller *controller, enum tg_view_kind kind,

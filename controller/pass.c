@@ -52,18 +52,21 @@ struct pass {
 /* --- states ---------------------------------------------------------------------------------- */
 
 /* complete: every unit was seen. */
-static void sweep_states(struct tg_controller *controller, bool complete)
+static void sweep_states(const struct pass *pass, bool complete)
 {
+    struct tg_controller *controller = pass->controller;
     struct tg_map_entry *next;
 
     for (struct tg_map_entry *e = tg_map_first(controller->units); e != NULL; e = next) {
         struct tg_unit_state *state = tg_map_value(e);
 
         next = tg_map_next(e);
-        if (complete && !state->seen && state->in_flight == 0)
-            tg_map_remove(controller->units, state->key);
-        else
+        if (!complete || state->seen || state->in_flight > 0) {
             state->seen = false;
+            continue;
+        }
+        tg_controller_unfollow(controller, state, &pass->view);
+        tg_map_remove(controller->units, state->key);
     }
 }
 
@@ -307,12 +310,17 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
 static int place(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
                  struct tg_decision *decision)
 {
+    int64_t since = tg_now_monotonic(pass->controller->clock);
     struct tg_search search;
     int r = tg_commit_search(pass->controller->configuration, input, pass->scratch, decision,
                              &search, &pass->err);
 
     if (r < 0)
         return r;
+    tg_controller_searched(pass->controller, c->state, since,
+                           search.placed             ? TG_SEARCH_PLACED
+                           : search.no_place != NULL ? TG_SEARCH_NO_PLACE
+                                                     : TG_SEARCH_REFUSED);
     if (search.placed)
         return begin(pass, c, input, &search.request, &search.placement, decision);
     return tg_commit_show(input, decision->joins ? NULL : search.no_place, pass->scratch, decision,
@@ -425,6 +433,7 @@ static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, stru
     if (r < 0)
         return r;
     c->plan = c->record;
+    tg_controller_follow(pass->controller, state, unit, c->record);
     if (c->record == NULL)
         state->disturbed = false;
     tg_controller_forget_lost(state, c->record);
@@ -557,7 +566,7 @@ static void run(struct pass *pass)
     for (size_t i = 0; r == 0 && i < pass->units.n; i++)
         if (&pass->candidates[i] != pass->reclaimer)
             process_or_set_aside(pass, &pass->candidates[i]);
-    sweep_states(pass->controller, r == 0);
+    sweep_states(pass, r == 0);
 }
 
 void tg_controller_pass(struct tg_controller *controller)

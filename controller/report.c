@@ -56,9 +56,19 @@ static void tell_member(struct tg_controller *controller, const struct tg_unit_m
             tell(controller, &tg_kind_resource_claim, member->claims[i]->metadata, decision);
 }
 
+static size_t count_gated(const struct tg_unit *unit)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < unit->n_members; i++)
+        n += unit->members[i].gated;
+    return n;
+}
+
 void tg_controller_report(struct tg_controller *controller, struct tg_unit_state *state,
                           const struct tg_unit *unit, const struct tg_decision *decision)
 {
+    state->waiting = count_gated(unit);
     if (decision->reason == NULL || decision->text == NULL) {
         free(state->said);
         state->said = NULL;

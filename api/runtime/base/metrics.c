@@ -184,6 +184,12 @@ void tg_metric_set(struct tg_metric *metric, const char *const *labels, double v
         series_of(metric, labels)->value = value;
 }
 
+void tg_metric_reset(struct tg_metric *metric)
+{
+    for (size_t i = 0; metric != NULL && i < metric->series.n; i++)
+        metric->series.items[i].value = 0;
+}
+
 void tg_metric_observe(struct tg_metric *metric, const char *const *labels, double value)
 {
     struct series *series;

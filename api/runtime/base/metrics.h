@@ -52,6 +52,8 @@ void tg_metrics_forget(struct tg_metrics *metrics, const void *data);
 void tg_metric_add(struct tg_metric *metric, const char *const *labels, double by);
 /* Also for counters whose value is kept elsewhere. */
 void tg_metric_set(struct tg_metric *metric, const char *const *labels, double value);
+/* Every series of a gauge is 0: for what is counted anew each time it is collected. */
+void tg_metric_reset(struct tg_metric *metric);
 void tg_metric_observe(struct tg_metric *metric, const char *const *labels, double value);
 
 /* Appends all metrics. Metrics without labels are written even before they were touched. Failure
