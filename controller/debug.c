@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Health and debug pages. */
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
 #include "controller/controller.h"
 
@@ -16,11 +17,14 @@ static int healthz(void *data, struct tg_buf *body, const char **content_type)
 static int readyz(void *data, struct tg_buf *body, const char **content_type)
 {
     struct tg_controller *controller = data;
-    bool ready = tg_controller_synced(controller);
+    const char *why = controller->stopping ? "it is being stopped\n"
+                      : !tg_controller_synced(controller)
+                          ? "the lists of the API server are not complete yet\n"
+                          : NULL;
 
     (void)content_type;
-    tg_buf_append_str(body, ready ? "ok\n" : "the lists of the API server are not complete yet\n");
-    return ready ? 200 : 503;
+    tg_buf_append_str(body, tg_or(why, "ok\n"));
+    return why == NULL ? 200 : 503;
 }
 
 static void write_unit(struct tg_json_writer *w, const struct tg_unit_state *state, int64_t now)
@@ -63,12 +67,16 @@ static int debug_units(void *data, struct tg_buf *body, const char **content_typ
 int tg_controller_serve(struct tg_controller *controller, const char *address, struct tg_error *err)
 {
     const struct tg_http_route routes[] = {
-        {"/healthz", healthz, controller},
-        {"/livez", healthz, controller},
-        {"/readyz", readyz, controller},
-        {"/metrics", tg_metrics_handle, controller->metrics},
-        {"/debug/units", debug_units, controller},
-        {"/debug/audit", tg_auditor_page, controller->auditor},
+        {.path = "/healthz", .handle = healthz, .data = controller},
+        {.path = "/livez", .handle = healthz, .data = controller},
+        {.path = "/readyz", .handle = readyz, .data = controller},
+        {.path = "/metrics", .handle = tg_metrics_handle, .data = controller->metrics},
+        {.path = "/debug/units", .handle = debug_units, .data = controller, .local = true},
+        {.path = "/debug/audit",
+         .handle = tg_auditor_page,
+         .data = controller->auditor,
+         .local = true},
+        tg_http_verbosity_route(),
     };
 
     return tg_http_new(controller->loop, address, routes, TG_ARRAY_SIZE(routes), &controller->http,

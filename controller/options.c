@@ -30,7 +30,8 @@ static const struct tg_option options[] = {
      .kind = TG_OPTION_STRING,
      AT(health_addr),
      .argument = "HOST:PORT",
-     .help = "Serve /healthz, /readyz and /debug/units here; off by default."},
+     .help = "Serve /healthz, /readyz, /metrics and /debug here; off by default. /debug is for "
+             "requests from the pod itself."},
     {.name = "namespace",
      .env = "TANGRAM_NAMESPACE",
      .kind = TG_OPTION_STRING,

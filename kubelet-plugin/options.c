@@ -132,7 +132,7 @@ static const struct tg_option table[] = {
      OPTION(health_addr),
      .fallback = "",
      .argument = "HOST:PORT",
-     .help = "Serves /healthz and /readyz there (default: nowhere)."},
+     .help = "Serves /healthz, /readyz and /metrics there (default: nowhere)."},
     {.name = "conflicting-resources",
      .env = "TANGRAM_CONFLICTING_RESOURCES",
      .kind = TG_OPTION_STRING,

@@ -94,6 +94,10 @@ static int handle_readyz(void *data, struct tg_buf *body, const char **content_t
     int status = 200;
 
     (void)content_type;
+    if (plugin->stopping) {
+        tg_buf_append_str(body, "it is being stopped\n");
+        return 503;
+    }
     if (plugin->registration == NULL) {
         tg_buf_append_str(body, "devices: not listed yet\n");
         status = 503;
@@ -142,6 +146,7 @@ static int serve_health(struct tg_plugin *plugin, struct tg_error *err)
         {.path = "/healthz", .handle = handle_healthz, .data = plugin},
         {.path = "/readyz", .handle = handle_readyz, .data = plugin},
         {.path = "/metrics", .handle = tg_metrics_handle, .data = plugin->metrics},
+        tg_http_verbosity_route(),
     };
     if (plugin->options->health_addr[0] == '\0')
         return 0;

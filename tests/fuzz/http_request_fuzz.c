@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/runtime/base/cleanup.h"
 #include "api/runtime/http/http.h"
 
 static int page(void *data, struct tg_buf *body, const char **content_type)
@@ -24,12 +25,13 @@ static struct tg_http *server;
 
 static void start_once(void)
 {
-    static const struct tg_http_route routes[] = {{"/healthz", page, NULL}};
+    const struct tg_http_route routes[] = {{.path = "/healthz", .handle = page},
+                                           tg_http_verbosity_route()};
 
     if (loop != NULL)
         return;
     loop = tg_loop_new(true);
-    if (tg_http_new(loop, "127.0.0.1:0", routes, 1, &server, NULL) < 0)
+    if (tg_http_new(loop, "127.0.0.1:0", routes, TG_ARRAY_SIZE(routes), &server, NULL) < 0)
         abort();
 }
 

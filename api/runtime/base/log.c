@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -53,7 +54,7 @@ struct repeat {
 static struct {
     pthread_mutex_t lock;
     enum tg_log_format format;
-    int verbosity;
+    atomic_int verbosity;
     int fd;
     const struct tg_clock *clock;
     size_t silenced; /* slots over the limit */
@@ -63,7 +64,17 @@ static struct {
 void tg_log_configure(enum tg_log_format format, int verbosity)
 {
     logger.format = format;
-    logger.verbosity = verbosity;
+    tg_log_set_verbosity(verbosity);
+}
+
+void tg_log_set_verbosity(int verbosity)
+{
+    atomic_store_explicit(&logger.verbosity, verbosity, memory_order_relaxed);
+}
+
+int tg_log_verbosity(void)
+{
+    return atomic_load_explicit(&logger.verbosity, memory_order_relaxed);
 }
 
 void tg_log_set_fd(int fd)
@@ -78,7 +89,7 @@ void tg_log_set_clock(const struct tg_clock *clock)
 
 bool tg_log_enabled(int verbosity)
 {
-    return verbosity <= logger.verbosity;
+    return verbosity <= tg_log_verbosity();
 }
 
 static const struct tg_clock *current_clock(void)

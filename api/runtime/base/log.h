@@ -43,6 +43,9 @@ struct tg_log_field {
 
 /* Sets format and verbosity (default text, 0); not thread safe, call once at start. */
 void tg_log_configure(enum tg_log_format format, int verbosity);
+/* The verbosity at any later time, from any thread. */
+void tg_log_set_verbosity(int verbosity);
+int tg_log_verbosity(void);
 /* Test seams: lines go to this descriptor (default 2); time comes from this clock (NULL: the
  * system's). */
 void tg_log_set_fd(int fd);

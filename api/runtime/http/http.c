@@ -22,6 +22,7 @@ enum {
     MAX_CONNECTION_MEMORY = 32 << 10, /* request line and headers live in it */
     CONNECTION_TIMEOUT_S = 30,
     BACKLOG = 64,
+    MAX_UPLOAD = 1 << 10,
 };
 
 struct tg_http {
@@ -35,8 +36,13 @@ struct tg_http {
     bool full; /* as many connections as allowed: the daemon has stopped accepting */
 };
 
+/* A request between the calls for it. */
+struct request {
+    struct tg_buf upload;
+};
+
 static enum MHD_Result queue(struct MHD_Connection *connection, int status, struct tg_buf *body,
-                             const char *content_type)
+                             const char *content_type, const char *allow)
 {
     size_t n = body->len;
     struct MHD_Response *response =
@@ -51,7 +57,7 @@ static enum MHD_Result queue(struct MHD_Connection *connection, int status, stru
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
     result = MHD_queue_response(connection, (unsigned)status, response);
     MHD_destroy_response(response);
     return result;
@@ -66,38 +72,132 @@ static const struct tg_http_route *find_route(const struct tg_http *http, const 
     return NULL;
 }
 
+static bool is_loopback(const struct sockaddr *address)
+{
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+
+    if (address->sa_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
+    return address->sa_family == AF_INET &&
+           ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
+}
+
+static bool is_same_host(const struct sockaddr *a, const struct sockaddr *b)
+{
+    const struct sockaddr_in *four[2] = {(const void *)a, (const void *)b};
+    const struct sockaddr_in6 *six[2] = {(const void *)a, (const void *)b};
+
+    if (a->sa_family != b->sa_family)
+        return false;
+    return a->sa_family == AF_INET6 ? IN6_ARE_ADDR_EQUAL(&six[0]->sin6_addr, &six[1]->sin6_addr)
+                                    : four[0]->sin_addr.s_addr == four[1]->sin_addr.s_addr;
+}
+
+bool tg_http_is_local(const struct sockaddr *peer, const struct sockaddr *own)
+{
+    return is_loopback(peer) || is_same_host(peer, own);
+}
+
+static bool comes_from_here(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *peer =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const union MHD_ConnectionInfo *fd =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct sockaddr_storage own = {0};
+    socklen_t n = sizeof(own);
+
+    return peer != NULL && fd != NULL &&
+           getsockname(fd->connect_fd, (struct sockaddr *)&own, &n) == 0 &&
+           tg_http_is_local(peer->client_addr, (struct sockaddr *)&own);
+}
+
+/* NULL: the route takes the request; else why not. */
+static const char *refuse(struct MHD_Connection *connection, const struct tg_http_route *route,
+                          const char *method, int *ret_status)
+{
+    bool reads = tg_streq(method, MHD_HTTP_METHOD_GET) || tg_streq(method, MHD_HTTP_METHOD_HEAD);
+    bool puts = tg_streq(method, MHD_HTTP_METHOD_PUT) && route != NULL && route->put != NULL;
+
+    *ret_status = MHD_HTTP_METHOD_NOT_ALLOWED;
+    if (!reads && !puts)
+        return "only GET and HEAD are served\n";
+    *ret_status = MHD_HTTP_NOT_FOUND;
+    if (route == NULL)
+        return "no such page\n";
+    *ret_status = MHD_HTTP_FORBIDDEN;
+    if (route->local && !comes_from_here(connection))
+        return "this page is for requests from the pod itself: use kubectl port-forward\n";
+    return NULL;
+}
+
+static int answer(struct MHD_Connection *connection, const struct tg_http_route *route,
+                  const char *method, const struct request *request, struct tg_buf *body,
+                  const char **content_type)
+{
+    int status;
+    const char *why = refuse(connection, route, method, &status);
+
+    if (why != NULL) {
+        tg_buf_append_str(body, why);
+        return status;
+    }
+    if (!tg_streq(method, MHD_HTTP_METHOD_PUT))
+        return route->handle(route->data, body, content_type);
+    if (request->upload.failed) {
+        tg_buf_append_str(body, "more than 1 KiB\n");
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    }
+    return route->put(route->data, tg_buf_str(&request->upload), body);
+}
+
 static enum MHD_Result on_request(void *data, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **state)
 {
     static const char text[] = "text/plain; charset=utf-8";
     TG_AUTOBUF struct tg_buf body = TG_BUF_INIT(MAX_BODY);
-    struct tg_http *http = data;
-    const struct tg_http_route *route = find_route(http, path);
-    const char *content_type = text;
-    int status = MHD_HTTP_NOT_FOUND;
+    struct request *request = *state;
+    const struct tg_http_route *route;
+    const char *content_type = text, *allow;
+    int status;
 
     (void)version;
-    (void)upload;
-    if (!tg_streq(method, MHD_HTTP_METHOD_GET) && !tg_streq(method, MHD_HTTP_METHOD_HEAD)) {
-        tg_buf_append_str(&body, "only GET and HEAD are served\n");
-        return queue(connection, MHD_HTTP_METHOD_NOT_ALLOWED, &body, text);
-    }
-    if (*state == NULL) { /* an answer in the first call would end the connection */
-        *state = http->routes;
+    if (request == NULL) { /* an answer in the first call would end the connection */
+        request = tg_xcalloc(1, sizeof(*request));
+        request->upload = TG_BUF_INIT(MAX_UPLOAD);
+        *state = request;
         return MHD_YES;
     }
-    *upload_size = 0; /* a body is allowed by the protocol and means nothing */
-    if (route == NULL)
-        tg_buf_append_str(&body, "no such page\n");
-    else
-        status = route->handle(route->data, &body, &content_type);
+    if (*upload_size > 0) { /* elsewhere a body is allowed by the protocol and means nothing */
+        if (tg_streq(method, MHD_HTTP_METHOD_PUT))
+            (void)tg_buf_append(&request->upload, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    route = find_route(data, path);
+    allow = route != NULL && route->put != NULL ? "GET, HEAD, PUT" : "GET, HEAD";
+    status = answer(connection, route, method, request, &body, &content_type);
     if (body.failed) {
         tg_buf_clear(&body);
         tg_buf_append_str(&body, "the page grew too large\n");
-        return queue(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, &body, text);
+        return queue(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, &body, text, allow);
     }
-    return queue(connection, status, &body, content_type);
+    return queue(connection, status, &body, content_type, allow);
+}
+
+static void on_completed(void *data, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct request *request = *state;
+
+    (void)data;
+    (void)connection;
+    (void)code;
+    if (request == NULL)
+        return;
+    tg_buf_done(&request->upload);
+    free(request);
 }
 
 static bool is_full(const struct tg_http *http)
@@ -250,11 +350,12 @@ int tg_http_new(struct tg_loop *loop, const char *address, const struct tg_http_
     http->timer.callback = on_timer;
     http->io.data = http->timer.data = http;
     /* The daemon owns the socket from here on. */
-    http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL, 0, NULL, NULL, on_request, http, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)CONNECTION_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)MAX_CONNECTION_MEMORY, MHD_OPTION_END);
+    http->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, http, MHD_OPTION_LISTEN_SOCKET,
+                         (MHD_socket)fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_CONNECTION_MEMORY,
+                         MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
     info =
         http->daemon == NULL ? NULL : MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (info == NULL) {

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "api/runtime/base/log.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/http/http.h"
 
@@ -54,12 +55,14 @@ static int endless(void *data, struct tg_buf *body, const char **content_type)
 static int setup(void **state)
 {
     struct fixture *f = tg_xcalloc(1, sizeof(*f));
-    const struct tg_http_route routes[] = {
-        {"/healthz", health, f}, {"/page", page, f}, {"/endless", endless, f}};
+    const struct tg_http_route routes[] = {{.path = "/healthz", .handle = health, .data = f},
+                                           {.path = "/page", .handle = page, .data = f},
+                                           {.path = "/endless", .handle = endless, .data = f},
+                                           tg_http_verbosity_route()};
 
     f->loop = tg_loop_new(false);
     f->health = 200;
-    assert_int_equal(tg_http_new(f->loop, "127.0.0.1:0", routes, 3, &f->http, NULL), 0);
+    assert_int_equal(tg_http_new(f->loop, "127.0.0.1:0", routes, 4, &f->http, NULL), 0);
     assert_true(tg_http_port(f->http) > 0);
     *state = f;
     return 0;
@@ -182,6 +185,59 @@ static void other_methods_are_refused(void **state)
     expect(*state, "POST /healthz HTTP/1.1\r\nContent-Length: 3\r\n" CLOSE "abc", "HTTP/1.1 405",
            "Allow: GET, HEAD\r\n");
     expect(*state, "DELETE /healthz HTTP/1.1\r\n" CLOSE, "HTTP/1.1 405", "only GET and HEAD");
+}
+
+static void the_verbosity_of_the_log_is_read_and_set(void **state)
+{
+    struct fixture *f = *state;
+    char flood[4096];
+
+    expect(f, "GET /debug/flags/v HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200", "\r\n\r\n0\n");
+    expect(f, "PUT /debug/flags/v HTTP/1.1\r\nContent-Length: 2\r\n" CLOSE "4\n", "HTTP/1.1 200",
+           "is 4 now");
+    assert_true(tg_log_enabled(4));
+    expect(f, "GET /debug/flags/v HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200", "\r\n\r\n4\n");
+    expect(f, "PUT /debug/flags/v HTTP/1.1\r\nContent-Length: 2\r\n" CLOSE "11", "HTTP/1.1 400",
+           "from 0 to 10");
+    expect(f, "PUT /debug/flags/v HTTP/1.1\r\nContent-Length: 0\r\n" CLOSE, "HTTP/1.1 400",
+           "from 0 to 10");
+    snprintf(flood, sizeof(flood),
+             "PUT /debug/flags/v HTTP/1.1\r\nContent-Length: 2000\r\n" CLOSE "%02000d", 1);
+    expect(f, flood, "HTTP/1.1 413", "more than 1 KiB");
+    assert_int_equal(tg_log_verbosity(), 4);
+    expect(f, "PUT /healthz HTTP/1.1\r\nContent-Length: 1\r\n" CLOSE "1", "HTTP/1.1 405",
+           "Allow: GET, HEAD\r\n");
+    expect(f, "DELETE /debug/flags/v HTTP/1.1\r\n" CLOSE, "HTTP/1.1 405",
+           "Allow: GET, HEAD, PUT\r\n");
+    tg_log_set_verbosity(0);
+}
+
+static bool is_local(int family, const char *peer, const char *own)
+{
+    struct sockaddr_storage addresses[2] = {{.ss_family = (sa_family_t)family},
+                                            {.ss_family = (sa_family_t)family}};
+    const char *texts[2] = {peer, own};
+
+    for (int i = 0; i < 2; i++) {
+        void *at = family == AF_INET6 ? (void *)&((struct sockaddr_in6 *)&addresses[i])->sin6_addr
+                                      : (void *)&((struct sockaddr_in *)&addresses[i])->sin_addr;
+        assert_int_equal(inet_pton(family, texts[i], at), 1);
+    }
+    return tg_http_is_local((struct sockaddr *)&addresses[0], (struct sockaddr *)&addresses[1]);
+}
+
+static void who_is_in_the_same_network_namespace_is_told_by_addresses(void **state)
+{
+    (void)state;
+    assert_true(is_local(AF_INET, "127.0.0.1", "127.0.0.1"));
+    assert_true(is_local(AF_INET, "10.1.2.3", "10.1.2.3"));
+    assert_false(is_local(AF_INET, "10.1.2.4", "10.1.2.3"));
+    assert_false(is_local(AF_INET, "128.0.0.1", "127.0.0.1"));
+    assert_true(is_local(AF_INET6, "::1", "::1"));
+    assert_true(is_local(AF_INET6, "::ffff:127.0.0.1", "::ffff:127.0.0.1"));
+    assert_true(is_local(AF_INET6, "fd00::1", "fd00::1"));
+    assert_false(is_local(AF_INET6, "fd00::2", "fd00::1"));
+    assert_false(is_local(AF_INET6, "::ffff:10.1.2.4", "::ffff:10.1.2.3"));
 }
 
 static void head_gives_the_headers_alone(void **state)
@@ -324,6 +380,8 @@ int main(void)
         TEST(a_page_over_the_cap_is_a_server_error_and_not_cut),
         TEST(paths_match_exactly),
         TEST(other_methods_are_refused),
+        TEST(the_verbosity_of_the_log_is_read_and_set),
+        TEST(who_is_in_the_same_network_namespace_is_told_by_addresses),
         TEST(head_gives_the_headers_alone),
         TEST(a_connection_is_kept_for_the_next_request),
         TEST(garbage_and_endless_headers_end_the_connection_only),
