@@ -248,6 +248,10 @@ static const struct tg_field status_fields[] = {
     INTEGER(
         struct tg_gang_status, epoch, "epoch",
         DOC(.description = "Epoch of the leader that wrote the status last.", .format = "int64")),
+    STRING(struct tg_gang_status, instance, "instance",
+           DOC(.description = "The instance of the controller that serves the Gang. No other one "
+                              "writes to it any more.",
+               .max_length = LABEL)),
     STRING(struct tg_gang_status, phase, "phase",
            DOC(.description =
                    "Gathering, Waiting, Committing, Allocated, Running, Degraded, Releasing, "

@@ -109,6 +109,7 @@ struct tg_gang_shortage {
 struct tg_gang_status {
     struct tg_opt_int observed_generation;
     struct tg_opt_int epoch; /* of the leader that wrote the status last */
+    const char *instance;    /* of the controller, which alone writes the status; NULL: open */
     const char *phase;
     struct tg_plan *plan;
     TG_LIST_OF(struct tg_gang_hold) holds;

@@ -7,7 +7,7 @@
 #include "api/tangram/names.h"
 
 struct document {
-    const char *api_version, *kind, *gang_uid;
+    const char *api_version, *kind, *gang_uid, *instance;
     struct tg_opt_int epoch;
 };
 /* In the order of the keys' names, as Go writes maps: a server or client that decodes and
@@ -16,6 +16,7 @@ static const struct tg_field fields[] = {
     TG_FIELD_STR(struct document, api_version, "apiVersion"),
     TG_FIELD_INTEGER(struct document, epoch, "epoch"),
     TG_FIELD_STR(struct document, gang_uid, "gangUID"),
+    TG_FIELD_STR(struct document, instance, "instance"),
     TG_FIELD_STR(struct document, kind, "kind"),
 };
 static const struct tg_type document_type = TG_TYPE(struct document, fields);
@@ -26,6 +27,8 @@ static void write_parameters(const struct tg_plan_marker *marker, struct tg_json
     tg_jw_kv_string(w, "apiVersion", TG_API_VERSION);
     tg_jw_kv_int(w, "epoch", marker->epoch);
     tg_jw_kv_string(w, "gangUID", tg_or(marker->gang_uid, ""));
+    if (!tg_streq(tg_or(marker->instance, TG_INSTANCE_DEFAULT), TG_INSTANCE_DEFAULT))
+        tg_jw_kv_string(w, "instance", marker->instance);
     tg_jw_kv_string(w, "kind", TG_KIND_PLAN);
     tg_jw_end_object(w);
 }
@@ -74,6 +77,7 @@ int tg_plan_marker_decode(const char *json, size_t n, struct tg_arena *arena,
     if (!d.epoch.set || d.epoch.value < 0)
         return tg_error_set(err, TG_INVALID_ARGUMENT, "%s: epoch is missing or negative",
                             TG_KIND_PLAN);
-    *ret = (struct tg_plan_marker){.gang_uid = d.gang_uid, .epoch = d.epoch.value};
+    *ret = (struct tg_plan_marker){
+        .gang_uid = d.gang_uid, .epoch = d.epoch.value, .instance = d.instance};
     return 0;
 }

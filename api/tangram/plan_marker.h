@@ -2,6 +2,7 @@
 /*
  * The marker that makes an allocation ours: one opaque entry of driver tangram.dev in
  * status.allocation.devices.config, {apiVersion, kind: Plan, gangUID, epoch} (design 5.2, step 2b).
+ * An instance other than the default one says its name as well.
  */
 #ifndef TG_TANGRAM_PLAN_MARKER_H
 #define TG_TANGRAM_PLAN_MARKER_H
@@ -17,6 +18,7 @@ struct tg_plan_marker {
     const char
         *gang_uid; /* UID of the Gang, or of the pod of an implicit gang; "" for a single claim */
     int64_t epoch; /* of the leader that decided the plan; >= 0 */
+    const char *instance; /* of the controller that allocates; NULL: the default one */
 };
 
 /* Appends the parameters as compact JSON, always the same bytes for the same marker. */

@@ -7,6 +7,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
 #include "controller/audit/parts.h"
 #include "controller/gather/grant.h"
 
@@ -74,7 +75,8 @@ bool tg_audit_is_ours(const struct tg_auditing *a, const struct tg_resource_clai
     struct tg_plan_marker marker;
 
     return tg_audit_class(a, claim, TG_CLASS_MANAGED) != NULL ||
-           tg_claim_marker(claim, a->arena, &marker);
+           (tg_claim_marker(claim, a->arena, &marker) &&
+            tg_streq(tg_or(marker.instance, TG_INSTANCE_DEFAULT), a->instance));
 }
 
 static const char *class_of(const struct tg_auditing *a, const struct tg_exact_request *request,

@@ -95,7 +95,8 @@ static int check(struct tg_auditing *a, const struct tg_resource_claim *claim,
     struct tg_plan_marker marker;
     int r = 0;
 
-    if (tg_claim_marker(claim, a->arena, &marker)) {
+    if (tg_claim_marker(claim, a->arena, &marker) &&
+        tg_streq(tg_or(marker.instance, TG_INSTANCE_DEFAULT), a->instance)) {
         r = check_class(a, claim);
         if (r == 0)
             r = check_marker(a, claim, &marker, records);

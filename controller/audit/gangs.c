@@ -5,6 +5,7 @@
 #include "api/tangram/names.h"
 #include "controller/audit/parts.h"
 #include "controller/gather/grant.h"
+#include "controller/gather/instance.h"
 
 /* Where a plan stands in the world. */
 struct standing {
@@ -78,6 +79,9 @@ int tg_audit_gangs(struct tg_auditing *a)
     for (size_t i = 0; r == 0 && i < gangs->n; i++) {
         const struct tg_gang *gang = gangs->items[i];
 
+        /* Of another instance: its auditor tells. */
+        if (!tg_streq(tg_or(tg_instance_of_gang(gang), TG_INSTANCE_DEFAULT), a->instance))
+            continue;
         if (gang->status != NULL && gang->status->plan != NULL)
             r = check_plan(a, gang, gang->status->plan);
         if (r == 0 && gang->metadata->deletion_timestamp != NULL &&

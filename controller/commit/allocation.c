@@ -209,7 +209,8 @@ static int write_marker(struct tg_json_writer *w, const struct tg_deciding *d,
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(4096);
     struct tg_plan_marker marker = {.gang_uid = tg_unit_marker_uid(d->in->unit),
-                                    .epoch = plan->epoch.value};
+                                    .epoch = plan->epoch.value,
+                                    .instance = d->in->instance};
 
     if (tg_plan_marker_encode_config(&marker, &buf, NULL) < 0)
         return -1;

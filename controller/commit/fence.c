@@ -14,6 +14,7 @@
 #include "api/tangram/names.h"
 #include "api/tangram/plan_marker.h"
 #include "controller/commit/parts.h"
+#include "controller/gather/instance.h"
 
 #define EPOCH_LIMIT (UINT64_C(1) << 53)
 
@@ -168,30 +169,9 @@ static void see_signed(struct fencing *f, int64_t epoch)
         see(f, (uint64_t)epoch);
 }
 
-static bool is_foreign(const struct fencing *f, const struct tg_exact_request *request)
+static bool of_another_instance(const struct fencing *f, const char *instance)
 {
-    const struct tg_device_class *klass =
-        request == NULL
-            ? NULL
-            : tg_view_get(f->d->in->view, TG_VIEW_CLASS, NULL, request->device_class_name);
-
-    return klass != NULL && tg_class_kind(klass, f->d->in->instance) == TG_CLASS_OTHER_INSTANCE;
-}
-
-static bool of_another_instance(const struct fencing *f, const struct tg_resource_claim *claim)
-{
-    const struct tg_device_claim *devices = claim->spec == NULL ? NULL : claim->spec->devices;
-
-    for (size_t i = 0; devices != NULL && i < devices->requests.n; i++) {
-        const struct tg_device_request *request = &devices->requests.items[i];
-
-        if (is_foreign(f, request->exactly))
-            return true;
-        for (size_t k = 0; k < request->first_available.n; k++)
-            if (is_foreign(f, &request->first_available.items[k]))
-                return true;
-    }
-    return false;
+    return instance != NULL && !tg_streq(instance, f->d->in->instance);
 }
 
 static int take_claims(struct fencing *f)
@@ -203,7 +183,7 @@ static int take_claims(struct fencing *f)
         const struct tg_resource_claim *claim = claims->items[i];
         struct tg_plan_marker marker;
 
-        if (of_another_instance(f, claim))
+        if (of_another_instance(f, tg_instance_of_claim(f->d->in->view, claim, f->d->arena)))
             continue;
         if (tg_claim_marker(claim, f->d->arena, &marker))
             see_signed(f, marker.epoch);
@@ -230,6 +210,9 @@ static int take_gang(struct fencing *f, const struct tg_gang *gang)
     const struct tg_plan *plan = status == NULL ? NULL : status->plan;
     int r = 0;
 
+    /* A plan is written to a Gang that says whose it is. */
+    if (of_another_instance(f, tg_or(tg_instance_of_gang(gang), TG_INSTANCE_DEFAULT)))
+        return 0;
     if (plan != NULL)
         see_signed(f, plan->epoch.value);
     if (status != NULL)
@@ -258,6 +241,8 @@ static int take_pods(struct fencing *f)
     for (size_t i = 0; r == 0 && i < pods->n; i++) {
         const struct tg_pod *pod = pods->items[i];
 
+        if (of_another_instance(f, tg_instance_of_pod(f->d->in->view, pod, f->d->arena)))
+            continue;
         see_text(f, epoch_of(pod->metadata));
         if (pod->spec != NULL && tg_meta_annotation(pod->metadata, TG_ANNOTATION_PLAN) != NULL)
             r = fence_pod(f, pod);

@@ -100,7 +100,8 @@ static void write_owner(struct tg_json_writer *w, const struct tg_owner_referenc
     tg_jw_end_array(w);
 }
 
-static void write_create_metadata(struct tg_json_writer *w, const struct tg_unit *unit)
+static void write_create_metadata(struct tg_json_writer *w, const struct tg_unit *unit,
+                                  const char *instance)
 {
     const struct tg_owner_reference *owner = common_owner(unit);
 
@@ -108,7 +109,11 @@ static void write_create_metadata(struct tg_json_writer *w, const struct tg_unit
     tg_jw_begin_object(w);
     tg_jw_kv_string(w, "namespace", unit->namespace_);
     tg_jw_kv_string(w, "name", unit->name);
-    tg_jw_kv_raw(w, "labels", "{\"" TG_LABEL_AUTO "\":\"" TG_LABEL_TRUE "\"}");
+    tg_jw_key(w, "labels");
+    tg_jw_begin_object(w);
+    tg_jw_kv_string(w, TG_LABEL_AUTO, TG_LABEL_TRUE);
+    tg_jw_kv_string(w, TG_LABEL_CONTROLLER, instance);
+    tg_jw_end_object(w);
     if (unit->value != NULL) {
         tg_jw_key(w, "annotations");
         tg_jw_begin_object(w);
@@ -130,7 +135,7 @@ int tg_write_gang_create(struct tg_deciding *d)
     tg_jw_begin_object(&w);
     tg_jw_kv_string(&w, "apiVersion", TG_API_VERSION);
     tg_jw_kv_string(&w, "kind", TG_KIND_GANG);
-    write_create_metadata(&w, unit);
+    write_create_metadata(&w, unit, d->in->instance);
     tg_jw_key(&w, "spec");
     tg_jw_begin_object(&w);
     tg_jw_kv_int(&w, "size", unit->declared->size);
@@ -149,6 +154,15 @@ int tg_write_gang_create(struct tg_deciding *d)
     return add(d, TG_WRITE_GANG_CREATE, &w, &buf);
 }
 
+/* Whose Gang it is, for whoever takes over before the status says so. */
+static void write_instance_label(struct tg_json_writer *w, const struct tg_deciding *d)
+{
+    tg_jw_key(w, "labels");
+    tg_jw_begin_object(w);
+    tg_jw_kv_string(w, TG_LABEL_CONTROLLER, d->in->instance);
+    tg_jw_end_object(w);
+}
+
 int tg_write_gang_finalizer(struct tg_deciding *d, bool present)
 {
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(GANG_MAX);
@@ -164,6 +178,8 @@ int tg_write_gang_finalizer(struct tg_deciding *d, bool present)
     if (present)
         tg_jw_string(&w, TG_FINALIZER_PLAN);
     tg_jw_end_array(&w);
+    if (present)
+        write_instance_label(&w, d);
     tg_jw_end_object(&w);
     tg_jw_end_object(&w);
     return add(d, TG_WRITE_GANG_METADATA, &w, &buf);
@@ -234,6 +250,20 @@ static bool same_shortage(const struct tg_gang_status *status,
         return shortage == NULL && status->shortage.n == 0;
     return status->shortage.items[0].members.value == shortage->members.value &&
            status->shortage.items[0].per_member.value == shortage->per_member.value;
+}
+
+/* From then on no other instance writes to it. The default one looks after Gangs that nobody has
+ * claimed yet, and leaves them open to others. */
+static bool claims_gang(const struct tg_deciding *d, const struct tg_status_change *change)
+{
+    return d->in->unit->ours || change->plan_change == TG_PLAN_SET;
+}
+
+static bool owner_shown(const struct tg_deciding *d, const struct tg_status_change *change)
+{
+    const struct tg_gang_status *status = d->in->unit->gang->status;
+
+    return !claims_gang(d, change) || (status != NULL && status->instance != NULL);
 }
 
 static bool all_shown(const struct tg_deciding *d, const struct tg_status_change *change,
@@ -365,11 +395,13 @@ int tg_write_gang_status(struct tg_deciding *d, const struct tg_status_change *c
     int r;
 
     conditions_of(d, change, conditions);
-    if (all_shown(d, change, conditions))
+    if (owner_shown(d, change) && all_shown(d, change, conditions))
         return 0;
     begin(d, &w, &buf);
     begin_status(d, &w);
     tg_jw_kv_int(&w, "observedGeneration", d->in->unit->gang->metadata->generation.value);
+    if (claims_gang(d, change))
+        tg_jw_kv_string(&w, "instance", d->in->instance);
     tg_jw_kv_string(&w, "phase", change->phase);
     if (change->text != NULL)
         tg_jw_kv_string(&w, "explanation", change->text);

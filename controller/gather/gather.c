@@ -10,6 +10,7 @@
 #include "api/tangram/names.h"
 #include "controller/core/gang/place.h"
 #include "controller/gather/grant.h"
+#include "controller/gather/instance.h"
 #include "controller/gather/source.h"
 
 #define ROLES_TOLD 8 /* names of roles in a text */
@@ -17,6 +18,8 @@
 /* A unit while members are still being added. */
 struct builder {
     struct tg_unit unit;
+    const char *named; /* by claims of the members: the instance that goes first; NULL: none */
+    const char *other; /* an instance that is not ours, or NULL */
     TG_VEC(struct tg_unit_member) members;
 };
 
@@ -97,6 +100,9 @@ struct sighting {
     const struct tg_resource_claim **all; /* claims that exist, managed or not */
     size_t n_all;
     bool missing;                               /* an entry has no claim yet */
+    const char *named;                          /* instances that claims name: the first one */
+    const char *other;                          /* one that is not ours, or NULL */
+    bool ours;                                  /* ours is among them */
     const struct tg_resource_claim *unreadable; /* one of them, or NULL */
     struct tg_unit_problem problem;
 };
@@ -120,6 +126,25 @@ static bool needs_no_claim(const struct tg_pod *pod, const struct tg_pod_claim *
     return false;
 }
 
+/* Of a pod that is on a node nothing is decided any more: whose claim it was need not be read. */
+static const char *instance_of(const struct gathering *g, const struct tg_pod *pod,
+                               const struct tg_resource_claim *claim)
+{
+    if (pod->spec->node_name != NULL &&
+        tg_streq(tg_instance_of_classes(g->view, claim), g->instance))
+        return g->instance;
+    return tg_instance_of_claim(g->view, claim, g->arena);
+}
+
+static void name_instance(const struct gathering *g, struct sighting *s, const char *instance)
+{
+    s->named = tg_instance_first(s->named, instance);
+    if (tg_streq(instance, g->instance))
+        s->ours = true;
+    else if (instance != NULL)
+        s->other = instance;
+}
+
 static int see_claim(struct gathering *g, struct sighting *s, const struct tg_pod_claim *entry)
 {
     const struct tg_view_list *classes = &g->view->lists[TG_VIEW_CLASS];
@@ -127,7 +152,7 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
     const struct tg_resource_claim *claim =
         tg_view_claim(g->view, pod->metadata->namespace_, tg_pod_claim_object(pod, entry));
     struct tg_error why = TG_ERROR_INIT;
-    struct tg_plan_marker marker;
+    const char *instance;
     bool managed = false;
 
     if (claim == NULL || (entry->resource_claim_name == NULL && !owned_by(claim, pod))) {
@@ -138,13 +163,35 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
     if (!tg_claim_allocated(claim) &&
         tg_view_unreadable(g->view, TG_VIEW_CLAIM, claim->metadata) != NULL)
         s->unreadable = claim;
+    instance = instance_of(g, pod, claim);
+    name_instance(g, s, instance);
+    if (instance != NULL && !tg_streq(instance, g->instance))
+        return 0;
     if (tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n,
                        g->instance, g->view->selectors, claim, &managed, &why) < 0 &&
         managed && note_error(g, &s->problem, &why, claim) < 0)
         return out_of_memory(g);
     /* What we have allocated stays ours to finish, whatever its class has become. */
-    if (managed || tg_claim_marker(claim, g->arena, &marker))
+    if (managed || instance != NULL)
         s->member.claims[s->member.n_claims++] = claim;
+    return 0;
+}
+
+/* One pod goes to one node: two controllers would each choose theirs. */
+static int check_instances(struct gathering *g, struct sighting *s)
+{
+    struct tg_unit_problem found = {.reason = "SeveralInstances"};
+
+    if (!s->ours || s->other == NULL)
+        return 0;
+    found.text = tg_arena_printf(
+        g->arena,
+        "pod %s uses device classes of two instances of Tangram, %s and %s, and one pod can be "
+        "served by one only: use classes with the same label " TG_LABEL_CONTROLLER,
+        s->member.pod->metadata->name, g->instance, s->other);
+    if (found.text == NULL)
+        return out_of_memory(g);
+    note_problem(&s->problem, &found);
     return 0;
 }
 
@@ -169,6 +216,8 @@ static int see_pod(struct gathering *g, const struct tg_pod *pod, struct sightin
         if (r < 0)
             return r;
     }
+    if (check_instances(g, s) < 0)
+        return out_of_memory(g);
     if (tg_view_unreadable(g->view, TG_VIEW_POD, pod->metadata) != NULL)
         s->member.wait = "it cannot be read: see its events";
     else if (s->unreadable != NULL) {
@@ -215,6 +264,10 @@ static int join_gang(struct gathering *g, struct sighting *s,
         builder->unit.value = membership->value;
     if (s->problem.reason != NULL)
         note_problem(&builder->unit.problem, &s->problem);
+    builder->named = tg_instance_first(builder->named, s->named);
+    builder->unit.ours = builder->unit.ours || s->ours;
+    if (s->other != NULL)
+        builder->other = s->other;
     s->member.role = membership->role;
     *TG_VEC_PUSH(&builder->members) = s->member;
     return 0;
@@ -264,14 +317,18 @@ static int gather_pod(struct gathering *g, const struct tg_pod *pod)
     if (!concerns_us(pod))
         return 0;
     r = see_pod(g, pod, &s);
-    if (r < 0 || (s.member.n_claims == 0 && !has_record(pod) && !has_gang_label(pod)))
+    if (r < 0 ||
+        (s.member.n_claims == 0 && !has_record(pod) && !has_gang_label(pod) && s.other == NULL))
         return r;
     r = tg_membership_of(pod, s.all, s.n_all, g->arena, &membership, g->err);
     if (r < 0)
         return r;
     if (membership.problem.reason != NULL)
         s.problem = membership.problem;
-    return membership.gang != NULL ? join_gang(g, &s, &membership) : join_alone(g, &s);
+    if (membership.gang != NULL)
+        return join_gang(g, &s, &membership);
+    /* The pods of another instance are its own business. */
+    return s.member.n_claims == 0 && s.other != NULL ? 0 : join_alone(g, &s);
 }
 
 static int gather_gangs(struct gathering *g)
@@ -415,6 +472,71 @@ static bool never_read(const struct gathering *g, const struct tg_gang *gang)
            tg_view_unreadable(g->view, TG_VIEW_GANG, gang->metadata) != NULL;
 }
 
+static int set_instance_problem(struct gathering *g, struct builder *builder, const char *reason,
+                                const char *text)
+{
+    if (text == NULL)
+        return out_of_memory(g);
+    note_problem(&builder->unit.problem, &(struct tg_unit_problem){.reason = reason, .text = text});
+    return 0;
+}
+
+/* Those of our members who ask for a gang of another instance: they are told, nothing else. */
+static int keep_refused(struct gathering *g, struct builder *builder, const char *owner)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < builder->members.n; i++)
+        if (builder->members.items[i].n_claims > 0)
+            builder->members.items[n++] = builder->members.items[i];
+    builder->members.n = n;
+    builder->unit.gang = NULL;
+    builder->unit.declared = NULL;
+    builder->unit.problem.reason = NULL;
+    return set_instance_problem(
+        g, builder, "OtherInstance",
+        tg_arena_printf(g->arena,
+                        "Gang %s/%s is served by instance %s of Tangram, and the device classes of "
+                        "this member by %s: use classes of one instance, or another gang",
+                        builder->unit.namespace_, builder->unit.name, owner, g->instance));
+}
+
+/* A Gang belongs to the instance that it names, else to the first one that the claims of its
+ * members name, else to the default one: so no two instances write to one Gang. *ret_mine: it is
+ * ours, or there is something to say to members of ours. */
+static int check_instance(struct gathering *g, struct builder *builder, bool *ret_mine)
+{
+    struct tg_unit *unit = &builder->unit;
+    const char *says = unit->gang == NULL ? NULL : tg_instance_of_gang(unit->gang);
+    const char *owner = says != NULL ? says : tg_or(builder->named, TG_INSTANCE_DEFAULT);
+
+    *ret_mine = true;
+    if (unit->kind != TG_UNIT_GANG)
+        return 0;
+    if (!tg_streq(owner, g->instance)) {
+        *ret_mine = unit->ours;
+        return unit->ours ? keep_refused(g, builder, owner) : 0;
+    }
+    unit->ours = unit->ours || says != NULL;
+    if (builder->other == NULL)
+        return 0;
+    return set_instance_problem(
+        g, builder, "SeveralInstances",
+        tg_arena_printf(g->arena,
+                        "members of this gang use device classes of two instances of Tangram, %s "
+                        "and %s: give all of them classes with the same label " TG_LABEL_CONTROLLER,
+                        g->instance, builder->other));
+}
+
+static int check(struct gathering *g, struct builder *builder)
+{
+    int r = check_gang(g, &builder->unit);
+
+    if (r == 0)
+        r = check_roles(g, builder);
+    return r < 0 ? r : check_sharing(g, builder);
+}
+
 static int finish(struct gathering *g, struct tg_units *ret)
 {
     struct tg_unit *units =
@@ -427,15 +549,17 @@ static int finish(struct gathering *g, struct tg_units *ret)
         struct builder *builder = tg_map_value(e);
         struct tg_unit *unit = &units[n];
         struct tg_unit_member *members;
+        bool mine;
 
-        if (never_read(g, builder->unit.gang))
+        if (check_instance(g, builder, &mine) < 0)
+            return out_of_memory(g);
+        if (!mine || never_read(g, builder->unit.gang))
             continue;
         n++;
         if (builder->members.n > 0)
             qsort(builder->members.items, builder->members.n, sizeof(*members), member_compare);
         members = tg_arena_alloc_array(g->arena, builder->members.n, sizeof(*members));
-        if (members == NULL || check_gang(g, &builder->unit) < 0 || check_roles(g, builder) < 0 ||
-            check_sharing(g, builder) < 0)
+        if (members == NULL || check(g, builder) < 0)
             return out_of_memory(g);
         *unit = builder->unit;
         unit->members = members;

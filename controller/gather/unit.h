@@ -48,6 +48,8 @@ struct tg_unit {
     const struct tg_member
         *declared;     /* what the members' claims say; NULL if nobody says anything (any more) */
     const char *value; /* gangFrom: the label value; NULL otherwise */
+    bool ours; /* the object or a claim of a member names our instance; false: nobody names any, and
+                  the default instance looks after the gang until somebody does */
 };
 
 struct tg_units {
@@ -55,7 +57,9 @@ struct tg_units {
     size_t n;
 };
 
-/* All units of the view. classes of `instance` are ours. Memory is the arena's. */
+/* All units of the view. classes of `instance` are ours; a Gang of another instance is left out,
+ * and members of ours that ask for it are a unit with a problem and without the Gang. Memory is the
+ * arena's. */
 int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena *arena,
               struct tg_units *ret, struct tg_error *err);
 

@@ -241,7 +241,7 @@ static void note_taken_back(struct bench *bench, const struct tg_write *write,
 static void on_change(void *data, const struct tg_write *write, const struct tg_snapshot *before,
                       const struct tg_snapshot *after)
 {
-    struct bench *bench = data;
+    struct bench *bench = data, *writer = bench->writes != NULL ? bench->writes : bench;
 
     if (write != NULL)
         *TG_VEC_PUSH(&bench->trace) = describe(bench, write, before, after);
@@ -250,7 +250,9 @@ static void on_change(void *data, const struct tg_write *write, const struct tg_
     if (after->kind == TG_VIEW_CLAIM)
         note_taken_back(bench, write, after);
     if (after->kind == TG_VIEW_CLAIM)
-        invariants_claim(bench, write != NULL, before, after);
+        invariants_claim(bench, write == NULL ? NULL : writer->klass, before, after);
+    if (after->kind == TG_VIEW_GANG && write != NULL)
+        invariants_instance(bench, tg_configuration_instance(writer->configuration), before, after);
     if (write != NULL && after->kind == TG_VIEW_POD && has_gate(before) && !has_gate(after)) {
         bench->gate_removed = true;
         if (!bench->racing)
@@ -264,6 +266,8 @@ static void on_seen(void *data, const struct tg_snapshot *before, const struct t
 {
     struct bench *bench = data;
 
+    if (bench->guest != NULL)
+        on_seen(bench->guest, before, after);
     tg_controller_feed(&bench->controller, (after != NULL ? after : before)->kind,
                        before == NULL ? NULL : before->object,
                        after == NULL ? NULL : after->object);
@@ -274,13 +278,13 @@ static void on_seen(void *data, const struct tg_snapshot *before, const struct t
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct bench *bench_new(void)
+static struct bench *new_on(struct tg_cluster *cluster, struct tg_configuration *configuration)
 {
     struct bench *bench = tg_xcalloc(1, sizeof(*bench));
 
     bench->arena = tg_arena_new(TG_ARENA_UNLIMITED);
-    bench->cluster = tg_cluster_new();
-    bench->configuration = tg_configuration_new_default();
+    bench->cluster = cluster;
+    bench->configuration = configuration;
     bench->told = tg_map_new(free);
     bench->taken_back = tg_map_new(NULL);
     bench->epoch = 7;
@@ -289,12 +293,36 @@ struct bench *bench_new(void)
     bench->controller.clock = &bench->clock.clock;
     bench->controller.configuration = bench->configuration;
     bench->controller.units = tg_controller_states_new();
-    bench->controller.fleet = tg_fleet_open("default");
+    bench->controller.fleet = tg_fleet_open(tg_configuration_instance(configuration));
     bench->controller.elector = (struct tg_elector *)(void *)bench;
+    return bench;
+}
+
+struct bench *bench_new(void)
+{
+    struct bench *bench = new_on(tg_cluster_new(), tg_configuration_new_default());
+
+    bench->klass = "gpu";
     tg_cluster_observe(
         bench->cluster,
         &(struct tg_cluster_observer){.data = bench, .on_change = on_change, .on_seen = on_seen});
     return bench;
+}
+
+struct bench *bench_new_guest(struct bench *host, const char *instance)
+{
+    TG_AUTOFREE char *text = tg_xasprintf("apiVersion: tangram.dev/v1alpha1\n"
+                                          "kind: TangramConfiguration\ninstance: %s\n",
+                                          instance);
+    struct tg_configuration *configuration = NULL;
+    struct tg_error err = TG_ERROR_INIT;
+
+    if (tg_configuration_parse("guest", text, strlen(text), &configuration, &err) < 0)
+        fail_msg("%s", err.message);
+    host->guest = new_on(host->cluster, configuration);
+    host->guest->klass = instance;
+    host->guest->host = host;
+    return host->guest;
 }
 
 void bench_free(struct bench *bench)
@@ -304,7 +332,10 @@ void bench_free(struct bench *bench)
     tg_map_free(bench->told);
     tg_map_free(bench->taken_back);
     tg_configuration_free(bench->configuration);
-    tg_cluster_free(bench->cluster);
+    if (bench->host == NULL)
+        tg_cluster_free(bench->cluster);
+    else
+        bench->host->guest = NULL;
     TG_VEC_DONE(&bench->ops);
     TG_VEC_DONE(&bench->late);
     TG_VEC_DONE(&bench->trace);
@@ -368,10 +399,14 @@ void bench_step(struct bench *bench, size_t i, enum bench_fault fault)
     struct tg_error err = TG_ERROR_INIT;
     int r = -TG_ABORTED;
 
+    if (bench->host != NULL)
+        bench->host->writes = bench;
     if (fault == BENCH_OK || fault == BENCH_LOST)
         r = tg_cluster_write(bench->cluster, &op.write,
                              metadata ? TG_CLUSTER_METADATA : TG_CLUSTER_WRITE, op.resource_version,
                              &answer, &err);
+    if (bench->host != NULL)
+        bench->host->writes = NULL;
     /* The model refuses what the real server would: such a write must never be sent. */
     if (r == -TG_INVALID_ARGUMENT && !bench->foreign_fault && !has_changed(bench, &op))
         bench_fail(bench, "%s: %s: %.400s", op.write.name, err.message, op.write.body);

@@ -50,10 +50,18 @@ struct bench {
     bool arriving;                /* the change is that of a suspended leader */
     struct tg_map *taken_back;    /* claims that the controller cleared last */
     struct tg_map *told;          /* unit key -> "Reason: text" of its last decision */
+    /* Of two instances of the controller that share the cluster. */
+    const char *klass;    /* what it serves: "gpu", or the guest's class */
+    struct bench *host;   /* the guest's: whose cluster it is; NULL: ours */
+    struct bench *guest;  /* it hears of every change, too */
+    struct bench *writes; /* the one of them that is just changing something */
 };
 
 struct bench *bench_new(void);
 void bench_free(struct bench *bench);
+/* A second instance of the controller on the host's cluster, which serves the class of its name.
+ * Freed before the host; to be made before there are any objects. */
+struct bench *bench_new_guest(struct bench *host, const char *instance);
 
 /* --- objects --------------------------------------------------------------------------------- */
 
@@ -66,6 +74,9 @@ void bench_fleet(struct bench *bench, size_t n);
  * config: entries of spec.devices.config, JSON with ' for ", or NULL. */
 void bench_pod(struct bench *bench, const char *name, size_t claims, size_t gpus,
                const char *config);
+/* The same with a claim of each of these classes. */
+void bench_pod_of(struct bench *bench, const char *name, const char *const *classes, size_t claims,
+                  size_t gpus, const char *config);
 /* One GangMember entry; in the bench's arena. */
 const char *bench_member_config(struct bench *bench, const char *gang, int size);
 /* n members named <gang>-0... of one claim with one card each. */

@@ -61,6 +61,15 @@ void bench_fleet(struct bench *bench, size_t n)
 void bench_pod(struct bench *bench, const char *name, size_t claims, size_t gpus,
                const char *config)
 {
+    static const char *const gpu[] = {"gpu", "gpu", "gpu", "gpu", "gpu", "gpu", "gpu", "gpu"};
+
+    assert_true(claims <= TG_ARRAY_SIZE(gpu));
+    bench_pod_of(bench, name, gpu, claims, gpus, config);
+}
+
+void bench_pod_of(struct bench *bench, const char *name, const char *const *classes, size_t claims,
+                  size_t gpus, const char *config)
+{
     TG_AUTOBUF struct tg_buf entries = TG_BUF_INIT(4096), statuses = TG_BUF_INIT(4096);
     const struct tg_snapshot *pod;
 
@@ -83,9 +92,9 @@ void bench_pod(struct bench *bench, const char *name, size_t claims, size_t gpus
             bench->cluster, TG_VIEW_CLAIM,
             "{'metadata':{'namespace':'" NS "','name':'%s-%zu','ownerReferences':[{'apiVersion':"
             "'v1','kind':'Pod','name':'%s','uid':'%s','controller':true}]},'spec':{'devices':{"
-            "'requests':[{'name':'gpus','exactly':{'deviceClassName':'gpu','allocationMode':"
+            "'requests':[{'name':'gpus','exactly':{'deviceClassName':'%s','allocationMode':"
             "'ExactCount','count':%zu}}],'config':[%s]}}}",
-            name, i, name, pod->uid, gpus, tg_or(config, ""));
+            name, i, name, pod->uid, classes[i], gpus, tg_or(config, ""));
 }
 
 const char *bench_member_config(struct bench *bench, const char *gang, int size)

@@ -61,7 +61,8 @@ static void a_gang_is_made_as_its_members_declare_it_and_owned_by_their_controll
     one.input.unit = &one.units.items[0];
     assert_int_equal(tg_write_gang_create(&one.deciding), 0);
     text = one.decision.writes[0].body;
-    assert_has(text, "\"labels\":{\"" TG_LABEL_AUTO "\":\"true\"}");
+    assert_has(text, "\"labels\":{\"" TG_LABEL_AUTO "\":\"true\",\"" TG_LABEL_CONTROLLER
+                     "\":\"default\"}");
     assert_has(text, "\"annotations\":{\"" TG_ANNOTATION_GANG_VALUE "\":\"V\"}");
     assert_has(text, "\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","
                      "\"name\":\"j\",\"uid\":\"job-uid\"}]");
@@ -84,6 +85,7 @@ static void the_finalizer_comes_and_goes_beside_others(void **state)
     (void)state;
     look_with(&one, bench, "");
     assert_int_equal(tg_write_gang_finalizer(&one.deciding, true), 0);
+    assert_has(one.decision.writes[0].body, "\"" TG_LABEL_CONTROLLER "\":\"default\"");
     assert_has(apply(&one), "\"finalizers\":[\"x/y\",\"" TG_FINALIZER_PLAN "\"]");
     one_done(&one);
     one_look(&one, bench);
@@ -105,7 +107,8 @@ static void what_the_object_shows_already_is_not_written_again(void **state)
     (void)state;
     look_with(&one, bench, "");
     assert_int_equal(tg_write_gang_status(&one.deciding, &waiting), 0);
-    assert_has(apply(&one), "\"phase\":\"Waiting\",\"explanation\":\"There is no \\\"room\\\".\"");
+    assert_has(apply(&one), "\"instance\":\"default\",\"phase\":\"Waiting\",\"explanation\":"
+                            "\"There is no \\\"room\\\".\"");
     one_done(&one);
     one_look(&one, bench);
     one_unit(&one, "gang/ns/g");

@@ -45,7 +45,7 @@ static void check_devices(struct bench *bench)
     }
 }
 
-void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *before,
+void invariants_claim(struct bench *bench, const char *klass, const struct tg_snapshot *before,
                       const struct tg_snapshot *after)
 {
     const struct tg_resource_claim *claim = claim_of(after);
@@ -53,9 +53,26 @@ void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *
     if (!tg_claim_allocated(claim) || (before != NULL && tg_claim_allocated(claim_of(before))))
         return;
     check_devices(bench);
-    for (size_t i = 0; ours && i < claim->spec->devices->requests.n; i++)
-        if (!tg_streq(claim->spec->devices->requests.items[i].exactly->device_class_name, "gpu"))
+    for (size_t i = 0; klass != NULL && i < claim->spec->devices->requests.n; i++)
+        if (!tg_streq(claim->spec->devices->requests.items[i].exactly->device_class_name, klass))
             fail_msg("I4: %s is of another class", after->key);
+}
+
+static const char *instance_of(const struct tg_snapshot *s)
+{
+    const struct tg_gang *gang = s == NULL ? NULL : (const void *)s->object;
+
+    return gang == NULL || gang->status == NULL ? NULL : gang->status->instance;
+}
+
+void invariants_instance(struct bench *bench, const char *writer, const struct tg_snapshot *before,
+                         const struct tg_snapshot *after)
+{
+    if (instance_of(before) != NULL && !tg_streq(instance_of(before), writer))
+        bench_fail(bench, "%s of instance %s was written by %s", after->name, instance_of(before),
+                   writer);
+    if (instance_of(after) != NULL && !tg_streq(instance_of(after), writer))
+        bench_fail(bench, "%s was given to %s by %s", after->name, instance_of(after), writer);
 }
 
 /* --- I2 -------------------------------------------------------------------------------------- */

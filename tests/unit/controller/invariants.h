@@ -5,9 +5,13 @@
 
 #include "tests/unit/controller/bench.h"
 
-/* I1: no device in two allocations. I4: no allocation of ours on a claim of another class. */
-void invariants_claim(struct bench *bench, bool ours, const struct tg_snapshot *before,
+/* I1: no device in two allocations. I4: no allocation of ours on a claim of another class than
+ * `klass` (NULL: somebody else's change). */
+void invariants_claim(struct bench *bench, const char *klass, const struct tg_snapshot *before,
                       const struct tg_snapshot *after);
+/* A Gang whose status names an instance is written by no other one, and names it for ever. */
+void invariants_instance(struct bench *bench, const char *writer, const struct tg_snapshot *before,
+                         const struct tg_snapshot *after);
 /* I2: a gate of this pod was removed: every claim of every live member of its gang is allocated,
  * ours, on the member's node, per the plan, and reserved for the pods that use it. */
 /* bench->racing: in the cache. */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "api/runtime/base/str.h"
 #include "api/runtime/json/value.h"
 #include "api/tangram/plan_marker.h"
 
@@ -17,6 +18,7 @@ static void a_marker_survives_the_round_trip(void **state)
         {.gang_uid = "0b9b8c2e-8f5c-4a35-9d8e-2f1c1f6f3a10", .epoch = 7},
         {.gang_uid = "", .epoch = 0},
         {.gang_uid = "u", .epoch = INT64_MAX},
+        {.gang_uid = "", .epoch = 1, .instance = "other"},
     };
     for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++) {
         TG_AUTOARENA struct tg_arena *arena = tg_arena_new(1 << 16);
@@ -27,6 +29,7 @@ static void a_marker_survives_the_round_trip(void **state)
         assert_int_equal(tg_plan_marker_decode(tg_buf_str(&buf), buf.len, arena, &back, &err), 0);
         assert_string_equal(back.gang_uid, markers[i].gang_uid);
         assert_int_equal(back.epoch, markers[i].epoch);
+        assert_string_equal(tg_or(back.instance, ""), tg_or(markers[i].instance, ""));
     }
 }
 
@@ -35,7 +38,7 @@ static void the_bytes_are_compact_with_sorted_keys(void **state)
     (void)state;
     TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(4096);
     struct tg_error err = TG_ERROR_INIT;
-    struct tg_plan_marker marker = {.gang_uid = NULL, .epoch = 3};
+    struct tg_plan_marker marker = {.gang_uid = NULL, .epoch = 3, .instance = "default"};
     assert_int_equal(tg_plan_marker_encode_config(&marker, &buf, &err), 0);
     assert_string_equal(tg_buf_str(&buf),
                         "{\"opaque\":{\"driver\":\"tangram.dev\",\"parameters\":{\"apiVersion\":"
