@@ -121,8 +121,10 @@ static void survey_device(struct surveyor *s, size_t index)
 static void find_best(struct surveyor *s)
 {
     const struct tg_fleet *fleet = s->board->fleet;
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t i;
 
-    for (size_t i = 0; i < fleet->n_nodes; i++) {
+    while ((i = tg_fleet_next_node(fleet, &walk)) != TG_NO_INDEX) {
         s->out->nodes_free += s->free_on[i] > 0 ? 1 : 0;
         if (s->free_on[i] > s->out->best_free) {
             s->out->best_free = s->free_on[i];
@@ -206,7 +208,9 @@ int tg_survey_take(struct tg_board *board, size_t group, const struct tg_scope *
                          .group_index = group,
                          .taken_by_us = taken_by_us,
                          .out = ret};
+    struct tg_fleet_walk walk = {.next = 0};
     bool any = false;
+    size_t device;
     int rc = 0;
 
     *ret = (struct tg_survey){
@@ -223,8 +227,8 @@ int tg_survey_take(struct tg_board *board, size_t group, const struct tg_scope *
     if (rc < 0)
         return rc;
     survey_nodes(&s, scope);
-    for (size_t d = 0; d < board->fleet->n_devices; d++)
-        survey_device(&s, d);
+    while ((device = tg_fleet_next_device(board->fleet, &walk)) != TG_NO_INDEX)
+        survey_device(&s, device);
     find_best(&s);
     for (size_t i = s.group->n_needs; i > 0; i--) {
         if (!s.matched[i - 1])

@@ -232,6 +232,7 @@ static void add_left_out(struct why *w)
 {
     const struct tg_survey *s = &w->survey;
     const struct tg_fleet *fleet = w->board->fleet;
+    struct tg_fleet_bad_pool bad;
 
     if (s->nodes_fit > 0 && s->nodes_fit < s->nodes && w->group->piece->fixed_node == NULL) {
         tg_text_add(&w->text, "; left out: nodes ");
@@ -254,11 +255,10 @@ static void add_left_out(struct why *w)
                     " given to nobody, since DeviceClass %s, which is not managed, matches too",
                     s->contested_by);
     }
-    if (fleet->n_bad_pools > 0) {
+    if (tg_fleet_bad_pool(fleet, &bad)) {
         tg_text_add(&w->text, "; ");
         tg_text_count(&w->text, fleet->n_bad_pools, "pool is", "pools are");
-        tg_text_add(&w->text, " unusable (pool %s of %s: %s)", fleet->bad_pools[0].pool,
-                    fleet->bad_pools[0].driver, fleet->bad_pools[0].why);
+        tg_text_add(&w->text, " unusable (pool %s of %s: %s)", bad.pool, bad.driver, bad.why);
     }
 }
 
@@ -346,7 +346,7 @@ static int survey(struct why *w, struct tg_error *err)
     int rc = tg_core_alloc(board->arena, board->n_members, sizeof(*assigned), &assigned, err);
 
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, board->fleet->n_devices, sizeof(*taken), &taken, err);
+        rc = tg_core_alloc(board->arena, board->fleet->device_rows, sizeof(*taken), &taken, err);
     if (rc == 0)
         rc = tg_assign_devices(board, assigned, err);
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {

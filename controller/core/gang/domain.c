@@ -20,13 +20,11 @@ static const char *value_of(const struct tg_board *board, const struct tg_level 
     return tg_meta_label(row->object->metadata, level->node_label);
 }
 
+/* Equal ones stay in the order of the scope: by name. */
 static int compare_labelled(const void *pa, const void *pb, const void *context)
 {
-    const struct labelled *a = pa, *b = pb;
-    int order = strcmp(a->value, b->value);
-
     (void)context;
-    return order != 0 ? order : (a->node < b->node ? -1 : a->node > b->node);
+    return strcmp(((const struct labelled *)pa)->value, ((const struct labelled *)pb)->value);
 }
 
 static int compare_domains(const void *pa, const void *pb, const void *context)

@@ -330,12 +330,12 @@ static int count_devices(const struct tg_offer *o, const struct tg_fleet_node *r
 static int count_wide(struct tg_offer *o, struct tg_error *err)
 {
     const struct tg_fleet *fleet = o->fleet;
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t d;
     int rc = 0;
 
     o->base = (struct tg_offer_node){.failed = (unsigned char)tg_fit_rules_count};
-    for (size_t d = 0; rc == 0 && fleet->n_exact > 0 && d < fleet->n_devices; d++) {
-        if (!fleet->devices[d].wide)
-            continue;
+    while (rc == 0 && (d = tg_fleet_next_wide(fleet, &walk)) != TG_NO_INDEX) {
         o->base.shared =
             o->base.shared || (fleet->devices[d].shared && tg_board_usable(&fleet->devices[d]));
         rc = count_device(o, d, &o->base, err);
@@ -481,25 +481,38 @@ static int refresh(struct tg_offer *o, size_t node, struct tg_error *err)
     return 0;
 }
 
+/* Rows that are new to us are no nodes yet: each of them is news. */
+static void make_room(struct tg_offer *o)
+{
+    size_t n = o->fleet->n_nodes, before = o->n_nodes, capacity = o->capacity;
+
+    if (n <= before && capacity > 0)
+        return;
+    for (capacity = capacity == 0 ? 2 : capacity; capacity < n;)
+        capacity *= 2;
+    if (capacity != o->capacity) {
+        free(o->best);
+        o->best = tg_xcalloc(capacity, sizeof(*o->best));
+        o->nodes = tg_xreallocarray(o->nodes, capacity, sizeof(*o->nodes));
+        o->capacity = capacity;
+        play_all(o);
+    }
+    for (; o->n_nodes < n; o->n_nodes++)
+        o->nodes[o->n_nodes] = (struct tg_offer_node){.copies = 0};
+}
+
 static int count_all(struct tg_offer *o, struct tg_error *err)
 {
-    size_t n = o->fleet->n_nodes, capacity = 2;
     int rc = open_book(o, err);
 
     if (rc == 0 && count_wide(o, err) == -TG_RESOURCE_EXHAUSTED)
         rc = -TG_RESOURCE_EXHAUSTED;
     if (rc < 0)
         return rc;
-    while (capacity < n)
-        capacity *= 2;
-    free(o->nodes);
-    free(o->best);
-    o->nodes = tg_xcalloc(n + 1, sizeof(*o->nodes));
-    o->best = tg_xcalloc(capacity, sizeof(*o->best));
-    o->n_nodes = n;
-    o->capacity = capacity;
+    make_room(o);
+    o->n_nodes = o->fleet->n_nodes;
     o->n_erred = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    for (size_t i = 0; rc == 0 && i < o->n_nodes; i++) {
         rc = look_at(o, i, &o->nodes[i], err);
         o->n_erred += o->nodes[i].erred ? 1 : 0;
     }
@@ -518,6 +531,8 @@ static int bring_up_to_date(struct tg_offer *o, struct tg_error *err)
     err = err == NULL ? &own : err;
     known = known && wide == o->wide;
     o->wide = wide;
+    if (known)
+        make_room(o);
     while ((node = tg_news_next(o->fleet, &o->reader)) != TG_NO_INDEX) {
         if (known && rc == 0)
             rc = refresh(o, node, err);

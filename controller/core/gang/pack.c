@@ -5,14 +5,15 @@
 
 int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *err)
 {
-    size_t *nodes, n = board->fleet->n_nodes;
-    int rc = tg_core_alloc(board->arena, n, sizeof(*nodes), &nodes, err);
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t *nodes, node;
+    int rc = tg_core_alloc(board->arena, board->fleet->n_nodes, sizeof(*nodes), &nodes, err);
 
-    *pack = (struct tg_pack){.everything = {.nodes = nodes, .n = n}};
+    *pack = (struct tg_pack){.everything = {.nodes = nodes}};
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < n; i++)
-        nodes[i] = i;
+    while ((node = tg_fleet_next_node(board->fleet, &walk)) != TG_NO_INDEX)
+        nodes[pack->everything.n++] = node;
     if (board->request->pack_required != NULL)
         return tg_domains_find(board, board->request->pack_required, &pack->everything,
                                &pack->required, err);

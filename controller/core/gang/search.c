@@ -25,18 +25,18 @@ static size_t left_after(const struct tg_board *board, size_t free_devices, size
     return free_devices < taken ? 0 : free_devices - taken;
 }
 
-/* Fewest devices left that this group could use, then fewest of any group, then the name (nodes are
- * in its order). */
+/* Fewest devices left that this group could use, then fewest of any group, then the name
+ * (context: rows of the nodes). */
 static int compare_candidates(const void *pa, const void *pb, const void *context)
 {
     const struct tg_candidate *a = pa, *b = pb;
+    const struct tg_fleet_node *nodes = context;
 
-    (void)context;
     if (a->left != b->left)
         return a->left < b->left ? -1 : 1;
     if (a->left_any != b->left_any)
         return a->left_any < b->left_any ? -1 : 1;
-    return a->node < b->node ? -1 : a->node > b->node;
+    return nodes[a->node].order < nodes[b->node].order ? -1 : a->node != b->node;
 }
 
 /* The nodes that take at least one member of the group now, best first: board->order. */
@@ -65,7 +65,7 @@ static int find_candidates(struct tg_board *board, const struct tg_scope *scope,
         board->order[n] = &board->candidates[n];
         n++;
     }
-    tg_core_sort_in(board->order, board->order_scratch, n, compare_candidates, NULL);
+    tg_core_sort_in(board->order, board->order_scratch, n, compare_candidates, board->fleet->nodes);
     *ret_n = n;
     return 0;
 }

@@ -165,6 +165,19 @@ int tg_contest_new(const struct tg_fleet *fleet, struct tg_arena *arena, struct 
     return rc;
 }
 
+static size_t first_contested(const struct tg_fleet *fleet, struct tg_fleet_class *row)
+{
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t i = row->contests_first;
+
+    while (i == TG_NO_INDEX && (i = tg_fleet_next_device(fleet, &walk)) != TG_NO_INDEX) {
+        if (fleet->devices[i].contested != row->name)
+            i = TG_NO_INDEX;
+    }
+    row->contests_first = i;
+    return i;
+}
+
 bool tg_fleet_contest(const struct tg_fleet *fleet, size_t i, struct tg_fleet_contest *ret)
 {
     for (size_t k = 0; k < fleet->n_classes; k++) {
@@ -173,7 +186,7 @@ bool tg_fleet_contest(const struct tg_fleet *fleet, size_t i, struct tg_fleet_co
 
         if (row->contests == 0 || i-- > 0)
             continue;
-        device = &fleet->devices[row->contests_first];
+        device = &fleet->devices[first_contested(fleet, &fleet->classes[k])];
         *ret = (struct tg_fleet_contest){.klass = row->object,
                                          .devices = row->contests,
                                          .driver = device->driver,
@@ -218,52 +231,45 @@ static struct tg_fleet_class *contested_by(struct tg_model *model, struct tg_con
 
 void tg_contests_forget(struct tg_model *model, uint32_t content)
 {
-    if (content == 0)
-        TG_VEC_CLEAR(&model->contests);
-    else if (content < model->contests.n)
+    if (content < model->contests.n)
         model->contests.items[content] = 0;
 }
 
-/* The classes as they are, read once. */
-static void open_contest(struct tg_model *model)
+void tg_contests_open(struct tg_model *model)
 {
+    TG_VEC_CLEAR(&model->contests);
     tg_arena_free(model->contest_arena);
     model->contest_arena = tg_arena_new(TG_ARENA_UNLIMITED);
     if (tg_contest_new(model->fleet, model->contest_arena, &model->contest, NULL) < 0)
         abort();
 }
 
-static bool has_sides(const struct tg_contest *contest)
+void tg_contest_add(struct tg_model *model, struct tg_fleet_device *row)
 {
-    return contest->n_managed > 0 && contest->n_others > 0;
+    const struct tg_contest *contest = model->contest;
+    struct tg_fleet_class *by;
+
+    if (contest == NULL || contest->n_managed == 0 || contest->n_others == 0)
+        return;
+    by = contested_by(model, model->contest, row);
+    if (by == NULL)
+        return;
+    row->contested = by->name;
+    by->contests++;
+    by->contests_first = TG_NO_INDEX;
 }
 
-bool tg_contests_reach(struct tg_model *model, size_t first, size_t n)
+void tg_contest_remove(struct tg_model *model, const struct tg_fleet_device *row)
 {
-    if (model->contest == NULL || !has_sides(model->contest))
-        return false;
-    for (size_t i = first; i < first + n; i++) {
-        if (contested_by(model, model->contest, &model->fleet->devices[i]) != NULL)
-            return true;
-    }
-    return false;
-}
+    /* Classes that are no more are forgotten as a whole. */
+    if (row->contested == NULL || model->kept_changed)
+        return;
+    for (size_t i = 0; i < model->fleet->n_classes; i++) {
+        struct tg_fleet_class *by = &model->fleet->classes[i];
 
-void tg_contests_write(struct tg_model *model)
-{
-    struct tg_fleet *fleet = model->fleet;
-
-    if (model->kept_changed || model->contest == NULL)
-        open_contest(model);
-    for (size_t i = 0; i < fleet->n_classes; i++)
-        fleet->classes[i].contests = 0;
-    for (size_t i = 0; i < fleet->n_devices; i++) {
-        struct tg_fleet_device *device = &fleet->devices[i];
-        struct tg_fleet_class *by =
-            has_sides(model->contest) ? contested_by(model, model->contest, device) : NULL;
-
-        device->contested = by == NULL ? NULL : by->name;
-        if (by != NULL && by->contests++ == 0)
-            by->contests_first = i;
+        if (by->name != row->contested)
+            continue;
+        by->contests--;
+        by->contests_first = TG_NO_INDEX;
     }
 }

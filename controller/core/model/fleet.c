@@ -58,7 +58,7 @@ struct tg_fleet *tg_fleet_open(const char *instance)
     fleet->selectors = &model->selectors;
     model->fleet = fleet;
     model->pack = (struct tg_pack_strings){.put = put_string, .get = get_string, .data = model};
-    model->rows = tg_arena_new(TG_ARENA_UNLIMITED);
+    tg_rows_init(model);
     model->scratch = tg_arena_new(SCRATCH);
     return fleet;
 }
@@ -154,14 +154,10 @@ void tg_fleet_close(struct tg_fleet *fleet)
     TG_VEC_DONE(&model->buffer);
     TG_VEC_DONE(&model->contests);
     TG_VEC_DONE(&model->news.nodes);
-    tg_arena_free(model->rows);
+    tg_rows_done(model);
     tg_arena_free(model->contest_arena);
     tg_arena_free(model->scratch);
     free(model);
-    free(fleet->nodes);
-    free(fleet->devices);
-    free(fleet->classes);
-    free(fleet->taint_rules);
     free((char *)(uintptr_t)fleet->instance);
     free(fleet);
 }
@@ -397,21 +393,6 @@ struct key {
     const char *driver, *pool, *name;
 };
 
-static int compare_node_key(const void *key, size_t index)
-{
-    const struct key *k = key;
-
-    return strcmp(k->name, k->fleet->nodes[index].name);
-}
-
-static int compare_device_key(const void *key, size_t index)
-{
-    const struct key *k = key;
-    const struct tg_fleet_device *d = &k->fleet->devices[index];
-
-    return tg_fleet_compare_id(k->driver, k->pool, k->name, d->driver, d->pool, d->name);
-}
-
 static int compare_class_key(const void *key, size_t index)
 {
     const struct key *k = key;
@@ -419,29 +400,21 @@ static int compare_class_key(const void *key, size_t index)
     return strcmp(k->name, k->fleet->classes[index].name);
 }
 
-static int compare_bad_pool_key(const void *key, size_t index)
-{
-    const struct key *k = key;
-    const struct tg_fleet_bad_pool *p = &k->fleet->bad_pools[index];
-
-    return tg_fleet_compare_id(k->driver, k->pool, "", p->driver, p->pool, "");
-}
-
 size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name)
 {
-    const struct key key = {.fleet = fleet, .name = name};
+    const struct tg_place *place = tg_place_find(fleet->model, name);
 
-    return name == NULL ? TG_NO_INDEX : search(fleet->n_nodes, compare_node_key, &key);
+    return place == NULL ? TG_NO_INDEX : place->index;
 }
 
 size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool,
                             const char *device)
 {
-    const struct key key = {.fleet = fleet, .driver = driver, .pool = pool, .name = device};
+    const struct tg_fleet_pool *found = tg_fleet_pool_find(fleet->model, driver, pool);
+    const struct tg_fleet_device *row =
+        found == NULL || device == NULL ? NULL : tg_rows_find(fleet->model, found, device);
 
-    if (driver == NULL || pool == NULL || device == NULL)
-        return TG_NO_INDEX;
-    return search(fleet->n_devices, compare_device_key, &key);
+    return row == NULL ? TG_NO_INDEX : (size_t)(row - fleet->devices);
 }
 
 const struct tg_fleet_class *tg_fleet_find_class(const struct tg_fleet *fleet, const char *name)
@@ -450,17 +423,6 @@ const struct tg_fleet_class *tg_fleet_find_class(const struct tg_fleet *fleet, c
     size_t index = name == NULL ? TG_NO_INDEX : search(fleet->n_classes, compare_class_key, &key);
 
     return index == TG_NO_INDEX ? NULL : &fleet->classes[index];
-}
-
-const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet,
-                                                       const char *driver, const char *pool)
-{
-    const struct key key = {.fleet = fleet, .driver = driver, .pool = pool};
-    size_t index = driver == NULL || pool == NULL
-                       ? TG_NO_INDEX
-                       : search(fleet->n_bad_pools, compare_bad_pool_key, &key);
-
-    return index == TG_NO_INDEX ? NULL : &fleet->bad_pools[index];
 }
 
 enum tg_device_state tg_fleet_device_state(const struct tg_fleet *fleet, const char *driver,

@@ -4,8 +4,8 @@
  * who holds them. It lives as long as the controller and is told every event; in whatever order
  * they come, it ends up the same. It keeps copies of what it needs, strings once however often they
  * are used: no object has to outlive the call that brings it. What an event costs depends on its
- * object and what that touches, not on the size of the fleet; nodes and slices that come or go make
- * the next tg_fleet_settle write the list of rows anew.
+ * object and what that touches, not on the size of the fleet; only classes and taint rules concern
+ * all of it.
  */
 #ifndef TG_CORE_MODEL_FLEET_H
 #define TG_CORE_MODEL_FLEET_H

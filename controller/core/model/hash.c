@@ -16,7 +16,7 @@ static uint64_t mix_amount(uint64_t hash, __int128 amount)
     return tg_hash_mix(tg_hash_mix(hash, (uint64_t)amount), (uint64_t)(amount >> 64));
 }
 
-/* --- rows: in order already --- */
+/* --- rows: in the order of names --- */
 
 static uint64_t hash_node(uint64_t hash, const struct tg_fleet *fleet,
                           const struct tg_fleet_node *node)
@@ -47,10 +47,13 @@ static uint64_t hash_node(uint64_t hash, const struct tg_fleet *fleet,
     return hash;
 }
 
-static uint64_t hash_device(uint64_t hash, const struct tg_fleet_device *d)
+static uint64_t hash_device(uint64_t hash, const struct tg_fleet *fleet,
+                            const struct tg_fleet_device *d)
 {
     hash = tg_hash_text(tg_hash_text(tg_hash_text(hash, d->driver), d->pool), d->name);
-    hash = tg_hash_text(tg_hash_text(tg_hash_mix(hash, d->node), d->unsupported), d->holder);
+    hash = tg_hash_text(hash, d->node == TG_NO_INDEX ? NULL : fleet->nodes[d->node].name);
+    hash = tg_hash_text(tg_hash_text(hash, d->contested), d->unsupported);
+    hash = tg_hash_text(tg_hash_mix(hash, d->exact), d->holder);
     for (size_t i = 0; i < d->n_taints; i++)
         hash =
             tg_hash_text(tg_hash_text(tg_hash_text(hash, d->taints[i]->key), d->taints[i]->value),
@@ -60,21 +63,23 @@ static uint64_t hash_device(uint64_t hash, const struct tg_fleet_device *d)
 
 static uint64_t hash_rows(uint64_t hash, const struct tg_fleet *fleet)
 {
-    for (size_t i = 0; i < fleet->n_nodes; i++)
+    struct tg_fleet_walk nodes = {.next = 0}, devices = {.next = 0};
+    size_t i;
+
+    hash = tg_hash_mix(tg_hash_mix(hash, fleet->n_devices), fleet->n_exact);
+    hash = tg_hash_mix(hash, fleet->n_bad_pools);
+    while ((i = tg_fleet_next_node(fleet, &nodes)) != TG_NO_INDEX)
         hash = hash_node(hash, fleet, &fleet->nodes[i]);
-    for (size_t i = 0; i < fleet->n_devices; i++)
-        hash = hash_device(hash, &fleet->devices[i]);
-    for (size_t i = 0; i < fleet->n_bad_pools; i++)
-        hash = tg_hash_text(
-            tg_hash_text(tg_hash_text(hash, fleet->bad_pools[i].driver), fleet->bad_pools[i].pool),
-            fleet->bad_pools[i].why);
-    for (size_t i = 0; i < fleet->n_classes; i++) {
+    while ((i = tg_fleet_next_device(fleet, &devices)) != TG_NO_INDEX)
+        hash = hash_device(hash, fleet, &fleet->devices[i]);
+    for (i = 0; i < fleet->n_classes; i++) {
         hash = tg_hash_text(hash, fleet->classes[i].name);
         hash = tg_hash_mix(hash, fleet->classes[i].kind);
         hash = tg_hash_mix(hash, (uint64_t)fleet->classes[i].compile_code);
         hash = tg_hash_mix(hash, fleet->classes[i].n_selectors);
+        hash = tg_hash_mix(hash, fleet->classes[i].contests);
     }
-    for (size_t i = 0; i < fleet->n_taint_rules; i++)
+    for (i = 0; i < fleet->n_taint_rules; i++)
         hash = tg_hash_text(hash, fleet->taint_rules[i]->metadata->name);
     return hash;
 }

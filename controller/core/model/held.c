@@ -103,19 +103,12 @@ const char *tg_slot_holder(const struct tg_slot *slot, const struct tg_held *hel
 /* The row of a device that is published says who holds it. */
 static void show(struct tg_model *model, const struct tg_held *held)
 {
+    struct tg_fleet_device *row =
+        tg_rows_find(model, held->pool, (const char *)tg_blobs_get(&model->strings, held->name));
+
     tg_news_pool(model, held->pool);
-    if (model->devices_changed)
-        return;
-    for (size_t i = 0; i < held->pool->slices.n; i++) {
-        const struct tg_fleet_slice *slice = held->pool->slices.items[i];
-
-        for (size_t k = 0; k < slice->n_slots; k++) {
-            const struct tg_slot *slot = &slice->slots[k];
-
-            if (slot->name == held->name && slot->row != 0)
-                model->fleet->devices[slot->row - 1].holder = tg_slot_holder(slot, held);
-        }
-    }
+    if (row != NULL)
+        row->holder = tg_slot_holder(row->slot, held);
 }
 
 /* The whole device before shares of it; allocations before the rest: they are what the API server

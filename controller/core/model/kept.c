@@ -103,15 +103,12 @@ void tg_classes_compile(struct tg_model *model)
     free(objects);
 }
 
-/* Rules taint devices: their rows are written again. */
 void tg_rule_put(struct tg_model *model, const struct tg_device_taint_rule *rule)
 {
     keep(model, &model->rules, &tg_device_taint_rule_type, rule, rule->metadata->name);
-    model->devices_changed = true;
 }
 
 void tg_rule_drop(struct tg_model *model, const char *name)
 {
     drop(model, &model->rules, name);
-    model->devices_changed = true;
 }

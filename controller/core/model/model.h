@@ -15,6 +15,7 @@
 
 #include "api/kubernetes/objects/pack.h"
 #include "api/runtime/base/vec.h"
+#include "controller/core/model/sorted.h"
 #include "controller/core/model/table.h"
 #include "controller/core/model/view.h"
 
@@ -33,7 +34,7 @@ struct tg_place {
     const char *broken;     /* what of the Node cannot be read, or NULL */
     struct tg_fleet_room *rooms;
     size_t n_rooms;
-    size_t index; /* of fleet->nodes, TG_NO_INDEX: none, or not known yet */
+    size_t index; /* of fleet->nodes, TG_NO_INDEX: none */
     TG_VEC(struct tg_usage) usage;
     TG_VEC(struct tg_stay *) unreadable;  /* pods here whose requests cannot be read */
     TG_VEC(struct tg_fleet_pool *) pools; /* with a slice of this node; by driver and name */
@@ -102,7 +103,8 @@ struct tg_fleet_pool {
     size_t n_held;                          /* devices of it that somebody holds */
     size_t n_wide;                          /* slices that name no node */
     size_t first_row, n_rows;               /* of fleet->devices, when they were last written */
-    const char *shown_why;                  /* why, then */
+    size_t changed;                         /* its place in model->changed + 1, 0: as written */
+    bool listed_bad;                        /* in model->bad_pools */
     const char *why; /* its newest generation is of no use, whatever the node: static text */
 };
 
@@ -141,6 +143,11 @@ struct tg_kept { /* a class or a rule, with an arena of its own */
     struct tg_fleet_class *klass;
 };
 
+struct tg_spare_rows { /* blocks of n rows of devices that nobody uses */
+    size_t n;
+    TG_VEC(uint32_t) firsts;
+};
+
 struct tg_undo { /* one thing that was assumed */
     struct tg_grant *grant;
     struct tg_stay *stay; /* its newest assumption */
@@ -169,9 +176,18 @@ struct tg_model {
     TG_VEC(unsigned char) buffer; /* scratch for packing */
     struct tg_arena *rows;        /* of the rows of the fleet */
     size_t rows_used;             /* bytes of it when all rows were written */
+    size_t rows_capacity, nodes_capacity;
+    struct tg_sorted nodes_by_name; /* places that have a row */
+    struct tg_sorted pools_by_name;
+    struct tg_sorted bad_pools;
+    TG_VEC(struct tg_fleet_pool *) changed; /* whose rows are not as they should be */
+    TG_VEC(uint32_t) stale_nodes;           /* whose lists of devices are not */
+    TG_VEC(uint32_t) spare_nodes;           /* rows that nobody uses */
+    TG_VEC(struct tg_spare_rows) spare_rows;
+    size_t n_spare_rows;          /* in all of them */
     struct tg_demand_table table; /* scratch, of scratch */
     struct tg_arena *scratch;
-    bool nodes_changed, devices_changed, kept_changed;
+    bool kept_changed;                    /* classes or rules: all rows are to be written again */
     bool classes_retry;                   /* one was refused for want of memory */
     struct tg_selector_options selectors; /* what they are compiled for */
     TG_VEC(uint32_t) contests;            /* by content, of contest.c */
@@ -250,10 +266,11 @@ void tg_rule_drop(struct tg_model *model, const char *name);
 void tg_kept_free(struct tg_kept *kept);
 
 /* contest.c */
-void tg_contests_write(struct tg_model *model); /* contested of devices, contests of classes */
-/* Does a class of others reach one of n devices from there on? */
-bool tg_contests_reach(struct tg_model *model, size_t first, size_t n);
-void tg_contests_forget(struct tg_model *model, uint32_t content); /* 0: of all */
+void tg_contests_open(struct tg_model *model); /* the classes are others than before */
+/* A row has come: is it contested? And it is about to go. */
+void tg_contest_add(struct tg_model *model, struct tg_fleet_device *row);
+void tg_contest_remove(struct tg_model *model, const struct tg_fleet_device *row);
+void tg_contests_forget(struct tg_model *model, uint32_t content);
 
 /* selection.c */
 void tg_selections_free(struct tg_model *model);
@@ -270,9 +287,18 @@ tg_fleet_pool_newest(const struct tg_fleet_pool *pool); /* how many slices have 
 void tg_fleet_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool); /* sets why */
 
 /* rows.c */
-/* The rows of a pool again, where they are; false: some come or go, or others have a say in them,
- * and all rows are to be written anew. */
-bool tg_rows_rewrite(struct tg_model *model, struct tg_fleet_pool *pool);
+void tg_rows_init(struct tg_model *model);
+void tg_rows_done(struct tg_model *model);
+/* A Node of that name has come, has gone. */
+void tg_rows_add_node(struct tg_model *model, struct tg_place *place);
+void tg_rows_drop_node(struct tg_model *model, struct tg_place *place);
+void tg_rows_add_pool(struct tg_model *model, struct tg_fleet_pool *pool);
+void tg_rows_drop_pool(struct tg_model *model, struct tg_fleet_pool *pool);
+/* The rows of the pool are to be written again, when the fleet is settled. */
+void tg_rows_change(struct tg_model *model, struct tg_fleet_pool *pool);
+/* NULL: none, or none that says how things are. */
+struct tg_fleet_device *tg_rows_find(const struct tg_model *model, const struct tg_fleet_pool *pool,
+                                     const char *device);
 void tg_rows_settle(struct tg_model *model);
 
 #endif

@@ -184,8 +184,10 @@ void tg_place_put(struct tg_model *model, const struct tg_node *node)
     drop_object(model, place);
     place->object = copy;
     tg_place_open_rooms(model, place);
-    model->nodes_changed = model->nodes_changed || is_new;
-    tg_place_show(model, place);
+    if (is_new)
+        tg_rows_add_node(model, place);
+    else
+        tg_place_show(model, place);
 }
 
 void tg_place_drop(struct tg_model *model, const char *name)
@@ -194,10 +196,9 @@ void tg_place_drop(struct tg_model *model, const char *name)
 
     if (place == NULL || place->object == NULL)
         return;
+    tg_rows_drop_node(model, place);
     drop_object(model, place);
     tg_place_open_rooms(model, place);
-    place->index = TG_NO_INDEX;
-    model->nodes_changed = true;
     tg_place_release(model, place);
 }
 
@@ -245,7 +246,7 @@ void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place)
 
 void tg_place_show(struct tg_model *model, const struct tg_place *place)
 {
-    if (place->index == TG_NO_INDEX || model->nodes_changed)
+    if (place->index == TG_NO_INDEX)
         return;
     tg_news_node(model, place->index);
     tg_place_fill(&model->fleet->nodes[place->index], place);

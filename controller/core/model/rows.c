@@ -26,31 +26,92 @@ static const void **sorted(const struct tg_table *table, tg_core_compare *compar
 
 /* --- nodes --- */
 
-static int compare_places(const void *a, const void *b, const void *context)
+static int compare_places(const void *a, const void *b)
 {
-    (void)context;
     return strcmp(((const struct tg_place *)a)->name, ((const struct tg_place *)b)->name);
 }
 
-static void write_nodes(struct tg_model *model)
+static uint64_t *number_of_place(void *context, void *item)
+{
+    const struct tg_model *model = context;
+
+    return &model->fleet->nodes[((const struct tg_place *)item)->index].order;
+}
+
+static void add_stale(struct tg_model *model, size_t node)
+{
+    struct tg_fleet_node *row = &model->fleet->nodes[node];
+
+    if (!row->stale)
+        *TG_VEC_PUSH(&model->stale_nodes) = (uint32_t)node;
+    row->stale = true;
+}
+
+/* The rows of its devices say which row of a node is theirs. */
+static void change_pools(struct tg_model *model, const struct tg_place *place)
+{
+    for (size_t i = 0; i < place->pools.n; i++)
+        tg_rows_change(model, place->pools.items[i]);
+}
+
+/* A row that nobody uses, or one more. */
+static size_t open_node(struct tg_model *model)
 {
     struct tg_fleet *fleet = model->fleet;
-    size_t n;
-    const void **places = sorted(&model->places, compare_places, &n);
 
-    free(fleet->nodes);
-    fleet->nodes = tg_xcalloc(n + 1, sizeof(*fleet->nodes));
-    fleet->n_nodes = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct tg_place *place = (struct tg_place *)(uintptr_t)places[i];
-
-        if (place->object == NULL)
-            continue;
-        place->index = fleet->n_nodes++;
-        tg_place_fill(&fleet->nodes[place->index], place);
-        fleet->nodes[place->index].order = place->index;
+    if (model->spare_nodes.n > 0)
+        return model->spare_nodes.items[--model->spare_nodes.n];
+    if (fleet->n_nodes == model->nodes_capacity) {
+        model->nodes_capacity = model->nodes_capacity == 0 ? 64 : 2 * model->nodes_capacity;
+        fleet->nodes = tg_xreallocarray(fleet->nodes, model->nodes_capacity, sizeof(*fleet->nodes));
     }
-    free(places);
+    fleet->nodes[fleet->n_nodes] = (struct tg_fleet_node){.object = NULL};
+    return fleet->n_nodes++;
+}
+
+void tg_rows_add_node(struct tg_model *model, struct tg_place *place)
+{
+    place->index = open_node(model);
+    tg_place_fill(&model->fleet->nodes[place->index], place);
+    tg_sorted_add(&model->nodes_by_name, place);
+    add_stale(model, place->index);
+    change_pools(model, place);
+}
+
+void tg_rows_drop_node(struct tg_model *model, struct tg_place *place)
+{
+    struct tg_fleet_node *row = &model->fleet->nodes[place->index];
+    bool stale = row->stale;
+
+    tg_sorted_remove(&model->nodes_by_name, place);
+    free(row->devices);
+    *row = (struct tg_fleet_node){.stale = stale};
+    add_stale(model, place->index);
+    *TG_VEC_PUSH(&model->spare_nodes) = (uint32_t)place->index;
+    place->index = TG_NO_INDEX;
+    change_pools(model, place);
+}
+
+/* Rows without the gaps that nodes have left, in the order of names. */
+static void close_gaps(struct tg_model *model)
+{
+    struct tg_fleet *fleet = model->fleet;
+    struct tg_fleet_node *rows = tg_xcalloc(model->nodes_by_name.n + 1, sizeof(*rows));
+    struct tg_sorted_at at = {.run = 0};
+    struct tg_place *place;
+    size_t n = 0;
+
+    while ((place = tg_sorted_next(&model->nodes_by_name, &at)) != NULL) {
+        rows[n] = fleet->nodes[place->index];
+        rows[n].stale = false;
+        place->index = n++;
+    }
+    free(fleet->nodes);
+    fleet->nodes = rows;
+    fleet->n_nodes = n;
+    model->nodes_capacity = n + 1;
+    TG_VEC_CLEAR(&model->spare_nodes);
+    TG_VEC_CLEAR(&model->stale_nodes);
 }
 
 /* --- classes and rules --- */
@@ -84,10 +145,80 @@ static void write_kept(struct tg_model *model)
 
 /* --- devices --- */
 
-static int compare_pools(const void *a, const void *b, const void *context)
+static int compare_pools(const void *a, const void *b)
 {
-    (void)context;
     return tg_fleet_pool_compare(a, b);
+}
+
+void tg_rows_init(struct tg_model *model)
+{
+    model->nodes_by_name =
+        (struct tg_sorted){.compare = compare_places, .number = number_of_place, .context = model};
+    model->pools_by_name = model->bad_pools = (struct tg_sorted){.compare = compare_pools};
+    model->rows = tg_arena_new(TG_ARENA_UNLIMITED);
+    tg_news_all(model); /* to who has read nothing */
+}
+
+static void forget_spare_rows(struct tg_model *model)
+{
+    for (size_t i = 0; i < model->spare_rows.n; i++)
+        TG_VEC_DONE(&model->spare_rows.items[i].firsts);
+    TG_VEC_CLEAR(&model->spare_rows);
+    model->n_spare_rows = 0;
+}
+
+void tg_rows_done(struct tg_model *model)
+{
+    struct tg_fleet *fleet = model->fleet;
+
+    for (size_t i = 0; i < fleet->n_nodes; i++)
+        free(fleet->nodes[i].devices);
+    free(fleet->nodes);
+    free(fleet->devices);
+    free(fleet->classes);
+    free(fleet->taint_rules);
+    forget_spare_rows(model);
+    TG_VEC_DONE(&model->spare_rows);
+    TG_VEC_DONE(&model->spare_nodes);
+    TG_VEC_DONE(&model->stale_nodes);
+    TG_VEC_DONE(&model->changed);
+    tg_sorted_done(&model->nodes_by_name);
+    tg_sorted_done(&model->pools_by_name);
+    tg_sorted_done(&model->bad_pools);
+    tg_arena_free(model->rows);
+}
+
+/* The list of blocks of n rows that nobody uses. */
+static struct tg_spare_rows *spare_rows_of(struct tg_model *model, size_t n)
+{
+    size_t at = 0;
+
+    while (at < model->spare_rows.n && model->spare_rows.items[at].n != n)
+        at++;
+    if (at == model->spare_rows.n)
+        TG_VEC_PUSH(&model->spare_rows)->n = n;
+    return &model->spare_rows.items[at];
+}
+
+static size_t open_rows(struct tg_model *model, size_t n)
+{
+    struct tg_fleet *fleet = model->fleet;
+    struct tg_spare_rows *spare = spare_rows_of(model, n);
+    size_t first = fleet->device_rows;
+
+    if (spare->firsts.n > 0) {
+        model->n_spare_rows -= n;
+        return spare->firsts.items[--spare->firsts.n];
+    }
+    while (first + n > model->rows_capacity) {
+        model->rows_capacity = model->rows_capacity == 0 ? 64 : 2 * model->rows_capacity;
+        fleet->devices =
+            tg_xreallocarray(fleet->devices, model->rows_capacity, sizeof(*fleet->devices));
+    }
+    fleet->device_rows += n;
+    for (size_t i = 0; i < n; i++)
+        fleet->devices[first + i] = (struct tg_fleet_device){.slot = NULL, .node = TG_NO_INDEX};
+    return first;
 }
 
 struct found { /* one device of a pool */
@@ -101,13 +232,6 @@ static int compare_found(const void *a, const void *b, const void *context)
 {
     (void)context;
     return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
-}
-
-static void *must(void *p)
-{
-    if (p == NULL)
-        abort(); /* as tg_xmalloc */
-    return p;
 }
 
 /* Taints stay with the rows; most devices have none. */
@@ -162,6 +286,7 @@ static void fill_device(struct tg_model *model, const struct found *found,
     fleet->n_exact += row->exact ? 1 : 0;
     found->slot->row = (uint32_t)(row - fleet->devices) + 1;
     write_taints(model, found->slot, row);
+    tg_contest_add(model, row);
 }
 
 static void clear_slots(struct tg_fleet_pool *pool)
@@ -213,132 +338,235 @@ static void free_found(struct found_list *list)
     free(list->items);
 }
 
+/* The node that had the device has it no more, or in another row. */
+static void forget_rows(struct tg_model *model, const struct tg_fleet_pool *pool, bool nodes)
+{
+    for (size_t i = 0; i < pool->n_rows; i++) {
+        struct tg_fleet_device *row = &model->fleet->devices[pool->first_row + i];
+
+        model->fleet->n_exact -= row->exact ? 1 : 0;
+        tg_contest_remove(model, row);
+        if (nodes && row->node != TG_NO_INDEX)
+            add_stale(model, row->node);
+        row->slot = NULL;
+    }
+}
+
+static void close_rows(struct tg_model *model, struct tg_fleet_pool *pool)
+{
+    if (pool->n_rows > 0)
+        *TG_VEC_PUSH(&spare_rows_of(model, pool->n_rows)->firsts) = (uint32_t)pool->first_row;
+    model->n_spare_rows += pool->n_rows;
+    model->fleet->n_devices -= pool->n_rows;
+    pool->n_rows = 0;
+}
+
+static void list_bad(struct tg_model *model, struct tg_fleet_pool *pool, bool bad)
+{
+    if (bad && !pool->listed_bad)
+        tg_sorted_add(&model->bad_pools, pool);
+    else if (!bad && pool->listed_bad)
+        tg_sorted_remove(&model->bad_pools, pool);
+    pool->listed_bad = bad;
+    model->fleet->n_bad_pools = model->bad_pools.n;
+}
+
+static void write_rows(struct tg_model *model, struct tg_fleet_pool *pool,
+                       const struct found_list *found, bool moved)
+{
+    clear_slots(pool);
+    for (size_t i = 0; i < found->n; i++) {
+        struct tg_fleet_device *row = &model->fleet->devices[pool->first_row + i];
+        size_t before = row->node;
+
+        fill_device(model, found->order[i], row);
+        if (!moved && before == row->node)
+            continue;
+        if (!moved && before != TG_NO_INDEX)
+            add_stale(model, before);
+        if (row->node != TG_NO_INDEX)
+            add_stale(model, row->node);
+    }
+}
+
+/* The rows of a pool, where they are if it has as many devices as before. */
 static void write_pool(struct tg_model *model, struct tg_fleet_pool *pool)
 {
-    struct tg_fleet *fleet = model->fleet;
     struct found_list found;
+    bool moved;
 
-    clear_slots(pool);
     find_devices(model, pool, &found);
-    pool->first_row = fleet->n_devices;
-    pool->n_rows = found.n;
-    pool->shown_why = pool->why;
-    if (pool->why != NULL)
-        fleet->bad_pools[fleet->n_bad_pools++] = (struct tg_fleet_bad_pool){
-            .driver = pool->driver, .pool = pool->name, .why = pool->why};
-    for (size_t i = 0; i < found.n; i++)
-        fill_device(model, found.order[i], &fleet->devices[fleet->n_devices++]);
-    free_found(&found);
-}
-
-/* Are the rows of the pool for the same devices, on the same nodes? */
-static bool same_rows(const struct tg_model *model, const struct tg_fleet_pool *pool,
-                      const struct found_list *found)
-{
-    if (pool->why != pool->shown_why || found->n != pool->n_rows)
-        return false;
-    for (size_t i = 0; i < found->n; i++) {
-        const struct tg_fleet_device *row = &model->fleet->devices[pool->first_row + i];
-        const struct found *f = found->order[i];
-        const struct tg_place *place = f->slice->place;
-
-        if (row->name != f->name || row->wide != (place == NULL) ||
-            row->node != (place == NULL ? TG_NO_INDEX : place->index) || row->contested != NULL)
-            return false;
+    moved = found.n != pool->n_rows;
+    forget_rows(model, pool, moved);
+    if (moved) {
+        close_rows(model, pool);
+        pool->n_rows = found.n;
+        pool->first_row = found.n == 0 ? 0 : open_rows(model, found.n);
+        model->fleet->n_devices += found.n;
     }
-    return true;
-}
-
-/* What is written again and again in place leaves its taints behind: not for ever. */
-static bool wastes_memory(const struct tg_model *model)
-{
-    return tg_arena_used(model->rows) > 2 * model->rows_used + ((size_t)1 << 20);
-}
-
-bool tg_rows_rewrite(struct tg_model *model, struct tg_fleet_pool *pool)
-{
-    struct tg_fleet *fleet = model->fleet;
-    struct found_list found;
-    bool same = false;
-
-    if (model->devices_changed || model->nodes_changed || model->kept_changed ||
-        wastes_memory(model))
-        return false;
-    find_devices(model, pool, &found);
-    same = same_rows(model, pool, &found);
-    if (same)
-        clear_slots(pool);
-    for (size_t i = 0; same && i < found.n; i++) {
-        struct tg_fleet_device *row = &fleet->devices[pool->first_row + i];
-
-        fleet->n_exact -= row->exact ? 1 : 0;
-        fill_device(model, found.order[i], row);
-    }
-    same = same && !tg_contests_reach(model, pool->first_row, found.n);
+    list_bad(model, pool, pool->why != NULL);
+    write_rows(model, pool, &found, moved);
     free_found(&found);
-    if (same)
-        tg_news_pool(model, pool);
-    return same;
+    tg_news_pool(model, pool);
 }
 
-/* Gives every node the list of its devices. The devices are in order, so the lists are. */
+void tg_rows_change(struct tg_model *model, struct tg_fleet_pool *pool)
+{
+    if (pool->changed != 0)
+        return;
+    *TG_VEC_PUSH(&model->changed) = pool;
+    pool->changed = model->changed.n;
+}
+
+void tg_rows_add_pool(struct tg_model *model, struct tg_fleet_pool *pool)
+{
+    tg_sorted_add(&model->pools_by_name, pool);
+}
+
+void tg_rows_drop_pool(struct tg_model *model, struct tg_fleet_pool *pool)
+{
+    if (pool->changed != 0) {
+        struct tg_fleet_pool *last = model->changed.items[--model->changed.n];
+
+        model->changed.items[pool->changed - 1] = last;
+        last->changed = pool->changed;
+    }
+    forget_rows(model, pool, true);
+    close_rows(model, pool);
+    list_bad(model, pool, false);
+    tg_sorted_remove(&model->pools_by_name, pool);
+}
+
+struct tg_fleet_device *tg_rows_find(const struct tg_model *model, const struct tg_fleet_pool *pool,
+                                     const char *device)
+{
+    size_t low = pool->first_row, high = pool->first_row + pool->n_rows;
+
+    while (pool->changed == 0 && low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct tg_fleet_device *row = &model->fleet->devices[middle];
+        int order = strcmp(row->name, device);
+
+        if (order == 0)
+            return row;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* --- the devices of a node --- */
+
+struct links {
+    TG_VEC(uint32_t) rows;
+};
+
+static void link_row(struct links *links, size_t row)
+{
+    *TG_VEC_PUSH(&links->rows) = (uint32_t)row;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Of a pool of this node alone all rows; of others those of its slices, which are in no order. */
+static void link_pool(const struct tg_fleet_pool *pool, const struct tg_place *place,
+                      struct links *links)
+{
+    size_t from = links->rows.n;
+
+    if (pool->slices.n == 1) {
+        for (size_t i = 0; i < pool->n_rows; i++)
+            link_row(links, pool->first_row + i);
+        return;
+    }
+    for (size_t i = 0; i < pool->slices.n; i++) {
+        const struct tg_fleet_slice *slice = pool->slices.items[i];
+
+        for (size_t k = 0; slice->place == place && k < slice->n_slots; k++) {
+            if (slice->slots[k].row != 0)
+                link_row(links, slice->slots[k].row - 1);
+        }
+    }
+    if (links->rows.n > from)
+        qsort(links->rows.items + from, links->rows.n - from, sizeof(uint32_t), compare_rows);
+}
+
+static void link_node(struct tg_model *model, size_t node, struct links *links)
+{
+    struct tg_fleet_node *row = &model->fleet->nodes[node];
+    const struct tg_place *place = row->object == NULL ? NULL : tg_place_find(model, row->name);
+
+    TG_VEC_CLEAR(&links->rows);
+    for (size_t i = 0; place != NULL && i < place->pools.n; i++)
+        link_pool(place->pools.items[i], place, links);
+    if (links->rows.n != row->n_devices) {
+        free(row->devices);
+        row->devices = links->rows.n == 0 ? NULL : tg_xcalloc(links->rows.n, sizeof(*row->devices));
+    }
+    row->n_devices = links->rows.n;
+    if (row->n_devices > 0)
+        memcpy(row->devices, links->rows.items, row->n_devices * sizeof(*row->devices));
+    row->stale = false;
+    tg_news_node(model, node);
+}
+
 static void link_nodes(struct tg_model *model)
 {
-    struct tg_fleet *fleet = model->fleet;
-    size_t *links = must(tg_arena_alloc_array(model->rows, fleet->n_devices + 1, sizeof(*links)));
-    size_t at = 0;
+    struct links links = {.rows = {.n = 0}};
 
-    for (size_t i = 0; i < fleet->n_nodes; i++)
-        fleet->nodes[i].n_devices = 0;
-    for (size_t i = 0; i < fleet->n_devices; i++) {
-        if (fleet->devices[i].node != TG_NO_INDEX)
-            fleet->nodes[fleet->devices[i].node].n_devices++;
-    }
-    for (size_t i = 0; i < fleet->n_nodes; i++) {
-        fleet->nodes[i].devices = links + at;
-        at += fleet->nodes[i].n_devices;
-        fleet->nodes[i].n_devices = 0;
-    }
-    for (size_t i = 0; i < fleet->n_devices; i++) {
-        struct tg_fleet_node *node;
-
-        if (fleet->devices[i].node == TG_NO_INDEX)
-            continue;
-        node = &fleet->nodes[fleet->devices[i].node];
-        links[(size_t)(node->devices - links) + node->n_devices++] = i;
-    }
+    for (size_t i = 0; i < model->stale_nodes.n; i++)
+        link_node(model, model->stale_nodes.items[i], &links);
+    TG_VEC_CLEAR(&model->stale_nodes);
+    TG_VEC_DONE(&links.rows);
 }
 
-static size_t count_slots(const void *const *pools, size_t n)
+/* --- all of it --- */
+
+static void write_changed(struct tg_model *model)
 {
-    size_t slots = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct tg_fleet_pool *pool = pools[i];
-
-        for (size_t k = 0; k < pool->slices.n; k++)
-            slots += pool->slices.items[k]->n_slots;
+    for (size_t i = 0; i < model->changed.n; i++) {
+        model->changed.items[i]->changed = 0;
+        write_pool(model, model->changed.items[i]);
     }
-    return slots;
+    TG_VEC_CLEAR(&model->changed);
 }
 
-static void write_devices(struct tg_model *model)
+/* One pool after another, in the order of names, without gaps. */
+static void write_all(struct tg_model *model)
 {
     struct tg_fleet *fleet = model->fleet;
-    size_t n;
-    const void **pools = sorted(&model->pools, compare_pools, &n);
+    struct tg_sorted_at at = {.run = 0};
+    struct tg_fleet_pool *pool;
 
     tg_arena_reset(model->rows);
-    free(fleet->devices);
-    fleet->devices =
-        tg_xcalloc(count_slots((const void *const *)pools, n) + 1, sizeof(*fleet->devices));
-    fleet->bad_pools = must(tg_arena_alloc_array(model->rows, n + 1, sizeof(*fleet->bad_pools)));
-    fleet->n_devices = fleet->n_exact = fleet->n_bad_pools = 0;
-    for (size_t i = 0; i < n; i++)
-        write_pool(model, (struct tg_fleet_pool *)(uintptr_t)pools[i]);
-    free(pools);
-    link_nodes(model);
+    forget_spare_rows(model);
+    fleet->n_devices = fleet->device_rows = fleet->n_exact = 0;
+    for (size_t i = 0; i < fleet->n_classes; i++)
+        fleet->classes[i].contests = 0;
+    while ((pool = tg_sorted_next(&model->pools_by_name, &at)) != NULL) {
+        pool->changed = 0;
+        pool->n_rows = 0;
+        write_pool(model, pool);
+    }
+    TG_VEC_CLEAR(&model->changed);
+    for (size_t i = 0; i < fleet->n_nodes; i++)
+        add_stale(model, i);
     model->rows_used = tg_arena_used(model->rows);
+}
+
+/* What is written again and again leaves its taints behind, and pools that go their rows: not for
+ * ever. */
+static bool wastes_memory(const struct tg_model *model)
+{
+    return tg_arena_used(model->rows) > 2 * model->rows_used + ((size_t)1 << 20) ||
+           model->n_spare_rows > model->fleet->n_devices + 1024;
 }
 
 size_t tg_fleet_rows_bytes(const struct tg_fleet *fleet)
@@ -348,22 +576,81 @@ size_t tg_fleet_rows_bytes(const struct tg_fleet *fleet)
 
 void tg_rows_settle(struct tg_model *model)
 {
+    bool gaps = model->spare_nodes.n > model->nodes_by_name.n + 1024;
+
     if (model->classes_retry) {
         model->classes_retry = false;
         tg_classes_compile(model);
     }
-    if (model->kept_changed)
+    if (gaps)
+        close_gaps(model);
+    if (model->kept_changed) {
         write_kept(model);
-    if (model->nodes_changed)
-        write_nodes(model);
-    /* The rows of devices say which row of a node is theirs. */
-    if (model->nodes_changed || model->devices_changed)
-        write_devices(model);
-    if (model->kept_changed)
-        tg_contests_forget(model, 0);
-    if (model->kept_changed || model->nodes_changed || model->devices_changed)
-        tg_contests_write(model);
-    if (model->kept_changed || model->nodes_changed || model->devices_changed)
+        tg_contests_open(model);
+    }
+    if (gaps || model->kept_changed || wastes_memory(model)) {
+        model->kept_changed = false;
+        write_all(model);
+        link_nodes(model);
         tg_news_all(model);
-    model->kept_changed = model->nodes_changed = model->devices_changed = false;
+        return;
+    }
+    write_changed(model);
+    link_nodes(model);
+}
+
+/* --- walks --- */
+
+size_t tg_fleet_next_node(const struct tg_fleet *fleet, struct tg_fleet_walk *walk)
+{
+    const struct tg_place *place = tg_sorted_next(&fleet->model->nodes_by_name, &walk->at);
+
+    return place == NULL ? TG_NO_INDEX : place->index;
+}
+
+size_t tg_fleet_next_device(const struct tg_fleet *fleet, struct tg_fleet_walk *walk)
+{
+    while (walk->next == walk->end) {
+        const struct tg_fleet_pool *pool = tg_sorted_next(&fleet->model->pools_by_name, &walk->at);
+
+        if (pool == NULL)
+            return TG_NO_INDEX;
+        walk->next = pool->first_row;
+        walk->end = pool->first_row + pool->n_rows;
+    }
+    return walk->next++;
+}
+
+size_t tg_fleet_next_wide(const struct tg_fleet *fleet, struct tg_fleet_walk *walk)
+{
+    const struct tg_model *model = fleet->model;
+
+    while (true) {
+        for (; walk->next < walk->end; walk->next++) {
+            if (fleet->devices[walk->next].wide)
+                return walk->next++;
+        }
+        if (walk->at.i == model->wide.n)
+            return TG_NO_INDEX;
+        walk->next = model->wide.items[walk->at.i]->first_row;
+        walk->end = walk->next + model->wide.items[walk->at.i++]->n_rows;
+    }
+}
+
+const char *tg_fleet_pool_fault(const struct tg_fleet *fleet, const char *driver, const char *pool)
+{
+    const struct tg_fleet_pool *found = tg_fleet_pool_find(fleet->model, driver, pool);
+
+    return found == NULL ? NULL : found->why;
+}
+
+bool tg_fleet_bad_pool(const struct tg_fleet *fleet, struct tg_fleet_bad_pool *ret)
+{
+    struct tg_sorted_at at = {.run = 0};
+    const struct tg_fleet_pool *pool = tg_sorted_next(&fleet->model->bad_pools, &at);
+
+    if (pool == NULL)
+        return false;
+    *ret = (struct tg_fleet_bad_pool){.driver = pool->driver, .pool = pool->name, .why = pool->why};
+    return true;
 }

@@ -57,6 +57,7 @@ struct tg_fleet_pool *tg_fleet_pool_of(struct tg_model *model, const char *drive
     pool->driver = tg_model_string(model, driver);
     pool->name = tg_model_string(model, name);
     tg_table_add(&model->pools, &pool->record);
+    tg_rows_add_pool(model, pool);
     return pool;
 }
 
@@ -64,6 +65,7 @@ void tg_fleet_pool_release(struct tg_model *model, struct tg_fleet_pool *pool)
 {
     if (pool->slices.n > 0 || pool->n_held > 0)
         return;
+    tg_rows_drop_pool(model, pool);
     tg_table_remove(&model->pools, &pool->record);
     TG_VEC_DONE(&pool->slices);
     tg_model_drop_string(model, pool->driver);
@@ -369,8 +371,8 @@ static void remove_slice(struct tg_model *model, struct tg_fleet_slice *slice)
 
     take_out(model, slice);
     tg_fleet_pool_judge(model, pool);
+    tg_rows_change(model, pool);
     tg_fleet_pool_release(model, pool);
-    model->devices_changed = true;
 }
 
 /* The new one is there before the old one goes, so that what they have in common stays. */
@@ -390,8 +392,7 @@ void tg_slice_put(struct tg_model *model, const struct tg_resource_slice *object
     if (slice == NULL)
         return;
     tg_fleet_pool_judge(model, slice->pool);
-    if (!tg_rows_rewrite(model, slice->pool))
-        model->devices_changed = true;
+    tg_rows_change(model, slice->pool);
 }
 
 void tg_slice_drop(struct tg_model *model, const char *name)

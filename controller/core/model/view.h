@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a fleet, for controller/core only: rows of nodes, devices and classes, each sorted
- * by name so that the order of events leaves no trace. Rows refer to each other by index. Events
- * change what a row says in place; a row that comes or goes moves others, at the next
- * tg_fleet_settle.
+ * The inside of a fleet, for controller/core only: rows of nodes, devices and classes. Rows refer
+ * to each other by index; a row stays where it is while its node or pool is there, and events
+ * change what it says in place. Which row is whose depends on the order of events: what must not
+ * depend on it goes by name, with the walks below or tg_fleet_node.order.
  */
 #ifndef TG_CORE_MODEL_VIEW_H
 #define TG_CORE_MODEL_VIEW_H
@@ -11,6 +11,7 @@
 #include "controller/core/cel/selector.h"
 #include "controller/core/model/demand.h"
 #include "controller/core/model/fleet.h"
+#include "controller/core/model/sorted.h"
 
 #define TG_NO_INDEX ((size_t)-1)
 
@@ -20,19 +21,20 @@ struct tg_fleet_room { /* one resource of a node */
 };
 
 struct tg_fleet_node {
-    const struct tg_node *object;
+    const struct tg_node *object; /* NULL: the row is nobody's, and all of it zero */
     const char *name;
     uint64_t order; /* grows with the name: who comes first is told without the names */
     const char
         *broken; /* why the node cannot be judged (a quantity that does not parse), or NULL */
     struct tg_fleet_room *rooms; /* sorted by name */
     size_t n_rooms;
-    const size_t *devices; /* indexes of fleet->devices, in order of driver, pool, name */
+    uint32_t *devices; /* indexes of fleet->devices, in order of driver, pool, name */
     size_t n_devices;
+    bool stale; /* the list is about to be written anew */
 };
 
 struct tg_fleet_device {
-    const struct tg_slot *slot; /* what it is, for the model */
+    const struct tg_slot *slot; /* what it is, for the model; NULL: the row is nobody's */
     const char *driver, *pool, *name;
     size_t node; /* TG_NO_INDEX: of no node that we know, or wide */
     bool wide;   /* its slice names no node: several nodes may reach it */
@@ -62,16 +64,16 @@ struct tg_fleet_class {
     int compile_code;          /* 0, or the negative code with which a selector was refused */
     const char *compile_error; /* its text */
     size_t contests;           /* devices that it contests (contest.h) */
-    size_t contests_first;     /* the first of them; only with contests > 0 */
+    size_t contests_first;     /* the first of them, or TG_NO_INDEX: not known */
 };
 
 struct tg_fleet {
-    struct tg_fleet_node *nodes; /* by name */
-    size_t n_nodes;
-    struct tg_fleet_device *devices; /* by driver, pool, name */
-    size_t n_devices;
-    size_t n_exact;                      /* devices that are exact */
-    struct tg_fleet_bad_pool *bad_pools; /* by driver, pool */
+    struct tg_fleet_node *nodes;
+    size_t n_nodes;                  /* rows, those that are nobody's included */
+    struct tg_fleet_device *devices; /* of a pool one after another, by name */
+    size_t n_devices;                /* without rows that are nobody's */
+    size_t device_rows;              /* with them */
+    size_t n_exact;                  /* devices that are exact */
     size_t n_bad_pools;
     struct tg_fleet_class *classes; /* by name */
     size_t n_classes;
@@ -93,8 +95,19 @@ size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name);
 size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool,
                             const char *device);
 const struct tg_fleet_class *tg_fleet_find_class(const struct tg_fleet *fleet, const char *name);
-const struct tg_fleet_bad_pool *tg_fleet_find_bad_pool(const struct tg_fleet *fleet,
-                                                       const char *driver, const char *pool);
+/* Why nothing is allocated from the pool, or NULL: it is sound, or not there. */
+const char *tg_fleet_pool_fault(const struct tg_fleet *fleet, const char *driver, const char *pool);
+/* The first such pool; false: none. */
+bool tg_fleet_bad_pool(const struct tg_fleet *fleet, struct tg_fleet_bad_pool *ret);
+struct tg_fleet_walk { /* zeroed at first */
+    struct tg_sorted_at at;
+    size_t next, end;
+};
+/* Rows in the order of names (driver, pool, name); TG_NO_INDEX at the end. */
+size_t tg_fleet_next_node(const struct tg_fleet *fleet, struct tg_fleet_walk *walk);
+size_t tg_fleet_next_device(const struct tg_fleet *fleet, struct tg_fleet_walk *walk);
+/* Only those that are of no node in particular. */
+size_t tg_fleet_next_wide(const struct tg_fleet *fleet, struct tg_fleet_walk *walk);
 /* Do all slices of the pool that are in force name one and the same node? */
 bool tg_fleet_pool_is_local(const struct tg_fleet *fleet, const char *driver, const char *pool);
 /* Does the selector match the device of that row? TG_FAILED_PRECONDITION: it fails on it. */

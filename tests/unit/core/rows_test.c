@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/model/news.h"
 #include "tests/unit/core/world.h"
 
 /* A slice of pool p on node n; rest: more members of the spec, each before its comma. */
@@ -47,7 +48,7 @@ static void an_incomplete_pool_is_not_used_nor_is_its_older_generation(void **st
     fleet = world_fleet(&w);
     assert_int_equal(fleet->n_devices, 0);
     assert_int_equal(fleet->n_bad_pools, 1);
-    assert_string_equal(tg_fleet_find_bad_pool(fleet, GPU_DRIVER, "p")->why, "incomplete");
+    assert_string_equal(tg_fleet_pool_fault(fleet, GPU_DRIVER, "p"), "incomplete");
     assert_int_equal(tg_fleet_device_state(fleet, GPU_DRIVER, "p", "new", NULL, 0),
                      TG_DEVICE_ABSENT);
     /* The second slice arrives. */
@@ -83,7 +84,7 @@ static void two_devices_of_one_name_spoil_their_pool_only(void **state)
     add_gpus(&w, "n", 2, "");
     fleet = world_fleet(&w);
     assert_int_equal(fleet->n_devices, 2);
-    assert_non_null(strstr(tg_fleet_find_bad_pool(fleet, GPU_DRIVER, "p")->why, "two devices"));
+    assert_non_null(strstr(tg_fleet_pool_fault(fleet, GPU_DRIVER, "p"), "two devices"));
     world_done(&w);
 }
 
@@ -193,8 +194,7 @@ static void counters_that_contradict_themselves_spoil_the_pool(void **state)
         fleet = world_fleet(&w);
         assert_int_equal(fleet->n_devices, cases[i].why == NULL ? 1 : 0);
         if (cases[i].why != NULL)
-            assert_non_null(
-                strstr(tg_fleet_find_bad_pool(fleet, GPU_DRIVER, "p")->why, cases[i].why));
+            assert_non_null(strstr(tg_fleet_pool_fault(fleet, GPU_DRIVER, "p"), cases[i].why));
         world_done(&w);
     }
 }
@@ -254,12 +254,14 @@ static void what_a_slice_says_of_the_same_devices_is_written_where_they_are(void
     for (size_t i = 0; i < 3; i++)
         later[i] = w.slices[2 + i];
     tg_fleet_put(fleet, TG_FLEET_SLICE, later[0]);
+    tg_fleet_settle(fleet);
     assert_ptr_equal(fleet->devices, rows);
     assert_int_equal(rows[2].n_taints, 1);
     assert_non_null(rows[2].unsupported);
     assert_int_equal(rows[1].n_taints, 0);
     assert_string_equal(rows[3].holder, "claim ns/h");
     tg_fleet_put(fleet, TG_FLEET_SLICE, later[1]);
+    tg_fleet_settle(fleet);
     assert_int_equal(rows[2].n_taints, 0);
     assert_null(rows[2].unsupported);
     /* The holder finds the device by its new slice. */
@@ -283,10 +285,157 @@ static void rows_that_are_written_for_ever_take_no_more_memory(void **state)
     add_gpus(&w, "a", 8, "\"healthy\":{\"bool\":false}");
     fleet = world_fleet(&w);
     before = tg_fleet_hash(fleet);
-    for (size_t i = 0; i < 20000; i++)
+    for (size_t i = 0; i < 20000; i++) {
         tg_fleet_put(fleet, TG_FLEET_SLICE, w.slices[0]);
+        tg_fleet_settle(fleet);
+    }
     assert_true(tg_fleet_hash(fleet) == before);
     assert_true(tg_fleet_rows_bytes(fleet) < (size_t)4 << 20);
+    world_done(&w);
+}
+
+/* --- rows that come and go --- */
+
+static void tell(struct world *w, struct tg_fleet *fleet, size_t i, bool there)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "n-%zu", i);
+    w->n_nodes = w->n_slices = 0;
+    add_node(w, name, "", "");
+    add_gpus(w, name, 1 + i % 3, "");
+    if (there) {
+        tg_fleet_put(fleet, TG_FLEET_NODE, w->nodes[0]);
+        tg_fleet_put(fleet, TG_FLEET_SLICE, w->slices[0]);
+    } else {
+        tg_fleet_drop(fleet, TG_FLEET_NODE, NULL, name);
+        tg_fleet_drop(fleet, TG_FLEET_SLICE, NULL, w->slices[0]->metadata->name);
+    }
+    tg_fleet_settle(fleet);
+}
+
+/* Every node lists its own devices, by name, and every device is in the list of its node. */
+static void check_lists(const struct tg_fleet *fleet)
+{
+    struct tg_fleet_walk walk = {.next = 0};
+    const char *before = NULL;
+    size_t node, listed = 0;
+    uint64_t order = 0;
+
+    while ((node = tg_fleet_next_node(fleet, &walk)) != TG_NO_INDEX) {
+        const struct tg_fleet_node *row = &fleet->nodes[node];
+
+        assert_int_equal(tg_fleet_find_node(fleet, row->name), node);
+        assert_true(before == NULL || (strcmp(before, row->name) < 0 && order < row->order));
+        before = row->name;
+        order = row->order;
+        listed += row->n_devices;
+        for (size_t i = 0; i < row->n_devices; i++) {
+            const struct tg_fleet_device *device = &fleet->devices[row->devices[i]];
+
+            assert_int_equal(device->node, node);
+            assert_string_equal(device->pool, row->name);
+            assert_int_equal(tg_fleet_find_device(fleet, GPU_DRIVER, device->pool, device->name),
+                             row->devices[i]);
+            if (i > 0)
+                assert_true(strcmp(fleet->devices[row->devices[i - 1]].name, device->name) < 0);
+        }
+    }
+    assert_int_equal(listed, fleet->n_devices);
+}
+
+/* Nodes come and go in another order than that of their names: few rows serve all of them, and the
+ * fleet is the one that was told of those that stay. */
+static void rows_of_who_has_left_are_used_again(void **state)
+{
+    enum { AT_ONCE = 40, IN_ALL = 8000 };
+    struct tg_fleet *fleet = tg_fleet_open("default"), *fresh = tg_fleet_open("default");
+    struct world w;
+
+    (void)state;
+    for (size_t i = 0; i < IN_ALL; i++) {
+        world_init(&w);
+        tell(&w, fleet, i * 7919 % IN_ALL, true);
+        if (i >= AT_ONCE)
+            tell(&w, fleet, (i - AT_ONCE) * 7919 % IN_ALL, false);
+        if (i >= IN_ALL - AT_ONCE)
+            tell(&w, fresh, i * 7919 % IN_ALL, true);
+        if (i % 1000 == 0)
+            check_lists(fleet);
+        world_done(&w);
+    }
+    check_lists(fleet);
+    assert_true(fleet->n_nodes <= AT_ONCE + 1);
+    assert_true(fleet->device_rows <= 6 * (AT_ONCE + 1));
+    assert_true(tg_fleet_hash(fleet) == tg_fleet_hash(fresh));
+    tg_fleet_close(fleet);
+    tg_fleet_close(fresh);
+}
+
+static void a_fleet_that_has_shrunk_has_few_rows(void **state)
+{
+    enum { MANY = 2600, FEW = 3 };
+    struct tg_fleet *fleet = tg_fleet_open("default"), *fresh = tg_fleet_open("default");
+    struct tg_news_reader reader = {.at = 0};
+    struct world w;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        world_init(&w);
+        tell(&w, fleet, i, true);
+        if (i < FEW)
+            tell(&w, fresh, i, true);
+        world_done(&w);
+    }
+    (void)tg_news_open(fleet, &reader);
+    for (size_t i = FEW; i < MANY; i++) {
+        world_init(&w);
+        tell(&w, fleet, i, false);
+        world_done(&w);
+    }
+    check_lists(fleet);
+    assert_true(fleet->n_nodes <= 1100);
+    assert_true(fleet->device_rows <= 1100);
+    assert_false(tg_news_open(fleet, &reader)); /* rows are others than before */
+    assert_true(tg_fleet_hash(fleet) == tg_fleet_hash(fresh));
+    tg_fleet_close(fleet);
+    tg_fleet_close(fresh);
+}
+
+/* Slices before their node, a node that goes and comes back while they stay. */
+static void devices_find_their_node_whenever_it_comes(void **state)
+{
+    struct tg_fleet *fleet = tg_fleet_open("default");
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "a", "", "");
+    add_node(&w, "b", "", "");
+    add_gpus(&w, "a", 2, "");
+    slice(&w, "s1", 1, 2, "\"nodeName\":\"a\",", "{\"name\":\"x\"}");
+    slice(&w, "s2", 1, 2, "\"nodeName\":\"b\",", "{\"name\":\"w\"},{\"name\":\"y\"}");
+    for (size_t i = 0; i < w.n_slices; i++)
+        tg_fleet_put(fleet, TG_FLEET_SLICE, w.slices[i]);
+    tg_fleet_settle(fleet);
+    for (size_t round = 0; round < 3; round++) {
+        /* In turns, so that each gets the row that the other one had. */
+        for (size_t i = 0; i < 2; i++)
+            tg_fleet_put(fleet, TG_FLEET_NODE, w.nodes[(i + round) % 2]);
+        tg_fleet_settle(fleet);
+        assert_int_equal(fleet->nodes[tg_fleet_find_node(fleet, "a")].n_devices, 3);
+        assert_int_equal(fleet->nodes[tg_fleet_find_node(fleet, "b")].n_devices, 2);
+        tg_fleet_drop(fleet, TG_FLEET_NODE, NULL, "a");
+        tg_fleet_put(fleet, TG_FLEET_NODE, w.nodes[0]);
+        tg_fleet_settle(fleet);
+        assert_int_equal(fleet->nodes[tg_fleet_find_node(fleet, "a")].n_devices, 3);
+        tg_fleet_drop(fleet, TG_FLEET_NODE, NULL, "a");
+        tg_fleet_drop(fleet, TG_FLEET_NODE, NULL, "b");
+        tg_fleet_settle(fleet);
+        for (size_t d = 0; d < 5; d++)
+            assert_int_equal(fleet->devices[d].node, TG_NO_INDEX);
+    }
+    tg_fleet_close(fleet);
     world_done(&w);
 }
 
@@ -295,6 +444,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_slice_says_of_the_same_devices_is_written_where_they_are),
         cmocka_unit_test(rows_that_are_written_for_ever_take_no_more_memory),
+        cmocka_unit_test(rows_of_who_has_left_are_used_again),
+        cmocka_unit_test(a_fleet_that_has_shrunk_has_few_rows),
+        cmocka_unit_test(devices_find_their_node_whenever_it_comes),
         cmocka_unit_test(only_the_newest_generation_counts),
         cmocka_unit_test(an_incomplete_pool_is_not_used_nor_is_its_older_generation),
         cmocka_unit_test(slices_that_disagree_about_their_number_are_incomplete),
