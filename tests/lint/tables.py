@@ -114,6 +114,7 @@ README_ABOVE = [
     r"^deploy/manifests/[^/]+$",
     r"^deploy/helm/.+$",
     r"^tests/chart/[^/]+$",
+    r"^tests/cli/files$",
     r"(^|/)generated$",
     r"^\.[^/]+",
 ]

@@ -185,10 +185,22 @@ static int store_enum(struct parse *parse, const struct tg_option *option, const
     return bad_value(parse, origin, value, tg_buf_str(&wanted));
 }
 
+static int add_word(struct parse *parse, struct tg_option_words *words, const char *word)
+{
+    if (words->n == TG_OPTION_WORDS_MAX)
+        return tg_error_set(parse->err, TG_INVALID_ARGUMENT,
+                            "more than %d arguments of one kind; see %s --help",
+                            TG_OPTION_WORDS_MAX, parse->set->program);
+    words->items[words->n++] = word;
+    return 0;
+}
+
 static int store(struct parse *parse, const struct tg_option *option, const char *value,
                  struct origin origin)
 {
     switch (option->kind) {
+    case TG_OPTION_WORDS:
+        return add_word(parse, variable(parse, option), value);
     case TG_OPTION_BOOL:
         return store_bool(parse, option, value, origin);
     case TG_OPTION_INT:
@@ -256,7 +268,8 @@ static void print_help(const struct tg_option_set *set)
 {
     TG_AUTOBUF struct tg_buf help = TG_BUF_INIT(HELP_MAX_BYTES);
 
-    tg_buf_printf(&help, "Usage: %s [OPTION]...\n%s\n\nOptions:\n", set->program,
+    tg_buf_printf(&help, "Usage: %s [OPTION]...%s%s\n%s\n\nOptions:\n", set->program,
+                  set->arguments == NULL ? "" : " ", tg_or(set->arguments, ""),
                   tg_or(set->summary, ""));
     for (size_t i = 0; i < set->n; i++)
         append_option_help(&help, &set->options[i]);
@@ -339,6 +352,9 @@ static int take_argument(struct parse *parse)
     const struct tg_option *option = NULL;
     const char *value;
 
+    if (name == NULL && parse->set->arguments != NULL)
+        return add_word(parse, (void *)((char *)parse->target + parse->set->arguments_offset),
+                        argument);
     if (name == NULL)
         return tg_error_set(parse->err, TG_INVALID_ARGUMENT,
                             "unexpected argument \"%.100s\"; see %s --help", argument,

@@ -20,6 +20,13 @@ enum tg_option_kind {
     TG_OPTION_DURATION, /* int64_t nanoseconds; "15s", "2m30s", "100ms" as Go prints them; min..max
                            as above */
     TG_OPTION_ENUM,     /* const char *, one of values (NULL-terminated) */
+    TG_OPTION_WORDS,    /* struct tg_option_words; may be given more than once */
+};
+
+#define TG_OPTION_WORDS_MAX 64
+struct tg_option_words {
+    const char *items[TG_OPTION_WORDS_MAX];
+    size_t n;
 };
 
 struct tg_option {
@@ -40,6 +47,9 @@ struct tg_option_set {
     const char *summary; /* one sentence for --help */
     const struct tg_option *options;
     size_t n;
+    /* Positional arguments, as --help shows them ("FLEET WORKLOAD"); NULL: there are none. */
+    const char *arguments;
+    size_t arguments_offset; /* of the struct tg_option_words that takes them */
 };
 
 enum tg_options_result { TG_OPTIONS_RUN, TG_OPTIONS_EXIT };
@@ -49,9 +59,10 @@ enum tg_options_result { TG_OPTIONS_RUN, TG_OPTIONS_EXIT };
 
 /* Fills `target` from defaults, environment and argv (later wins). String values point into argv,
  * the environment or the table. --help and --version print to stdout and give TG_OPTIONS_EXIT.
- * Positional arguments and unknown options are errors that name the nearest option and point at
- * --help. Names of one letter are also taken after one dash (-v=4). An empty environment variable
- * counts as not set; one that argv overrides is not looked at. */
+ * Unknown options, and positional arguments of a set without any, are errors that name the nearest
+ * option and point at --help. "-" is a positional argument. Names of one letter are also taken
+ * after one dash (-v=4). An empty environment variable counts as not set; one that argv overrides
+ * is not looked at. */
 int tg_options_parse(const struct tg_option_set *set, int argc, char **argv, void *target,
                      enum tg_options_result *ret, struct tg_error *err);
 

@@ -71,8 +71,10 @@ static const struct tg_option table[] = {
      .min = TG_SECOND,
      .max = 600 * TG_SECOND},
 };
-static const struct tg_option_set set = {"tangram-test", "Tests the options.", table,
-                                         TG_ARRAY_SIZE(table)};
+static const struct tg_option_set set = {.program = "tangram-test",
+                                         .summary = "Tests the options.",
+                                         .options = table,
+                                         .n = TG_ARRAY_SIZE(table)};
 
 static struct options options;
 static struct tg_error err;
@@ -307,6 +309,40 @@ static void version_is_that_of_the_build(void **state)
     assert_string_equal(text, "tangram-test " TANGRAM_VERSION "\n");
 }
 
+static void sets_that_take_them_get_positional_arguments_and_repeated_options(void **state)
+{
+    static struct words {
+        struct tg_option_words files, arguments;
+    } words;
+    static const struct tg_option one[] = {{.name = "f",
+                                            .kind = TG_OPTION_WORDS,
+                                            .offset = offsetof(struct words, files),
+                                            .argument = "FILE"}};
+    static const struct tg_option_set taking = {.program = "tangram-test",
+                                                .options = one,
+                                                .n = TG_ARRAY_SIZE(one),
+                                                .arguments = "THING...",
+                                                .arguments_offset =
+                                                    offsetof(struct words, arguments)};
+    const char *argv[] = {"tangram-test", "a", "-f", "x", "-", "-f=y", NULL};
+    const char *many[TG_OPTION_WORDS_MAX + 3] = {"tangram-test"};
+
+    (void)state;
+    assert_int_equal(tg_options_parse(&taking, 6, (char **)argv, &words, &result, &err), 0);
+    assert_int_equal(words.files.n, 2);
+    assert_string_equal(words.files.items[0], "x");
+    assert_string_equal(words.files.items[1], "y");
+    assert_int_equal(words.arguments.n, 2);
+    assert_string_equal(words.arguments.items[0], "a");
+    assert_string_equal(words.arguments.items[1], "-");
+    for (size_t i = 1; i <= TG_OPTION_WORDS_MAX; i++)
+        many[i] = "a";
+    words = (struct words){.arguments = {.n = 1}};
+    assert_refused(
+        tg_options_parse(&taking, TG_OPTION_WORDS_MAX + 1, (char **)many, &words, &result, &err),
+        "more than 64 arguments of one kind; see tangram-test --help");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +357,8 @@ int main(void)
         cmocka_unit_test_setup(very_long_words_are_refused_without_harm, clear),
         cmocka_unit_test_setup(missing_values_and_options_are_named, clear),
         cmocka_unit_test_setup(positional_arguments_are_refused, clear),
+        cmocka_unit_test_setup(sets_that_take_them_get_positional_arguments_and_repeated_options,
+                               clear),
         cmocka_unit_test_setup(help_is_printed_from_the_table, clear),
         cmocka_unit_test_setup(short_help_is_taken_too, clear),
         cmocka_unit_test_setup(version_is_that_of_the_build, clear),

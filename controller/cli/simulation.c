@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/cli/simulation.h"
+
+#include <string.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/str.h"
+#include "api/runtime/json/decode.h"
+#include "api/tangram/names.h"
+#include "controller/commit/search.h"
+
+#define UNIT_MEMORY ((size_t)256 << 20)
+#define OWNERS_MAX 8 /* different owners of a gang's members that are looked at */
+
+struct simulating {
+    struct tg_world *world;
+    struct tg_arena *scratch; /* for one unit */
+    struct tg_units units;
+    int64_t now;
+    struct tg_simulation *out;
+    struct tg_error *err;
+};
+
+static int out_of_memory(struct simulating *s)
+{
+    return tg_error_set(s->err, TG_RESOURCE_EXHAUSTED,
+                        "the files need more than the %zu MiB that a simulation may take",
+                        TG_CLI_MEMORY >> 20);
+}
+
+static const char *instance_of(const struct simulating *s)
+{
+    return tg_configuration_instance(s->world->configuration);
+}
+
+static struct tg_commit_input input_for(const struct simulating *s, const struct tg_unit *unit)
+{
+    int64_t hold = tg_configuration_delays(s->world->configuration)->hold;
+
+    return (struct tg_commit_input){
+        .view = &s->world->view,
+        .unit = unit,
+        .fleet = s->out->fleet,
+        .instance = instance_of(s),
+        .epoch = 1,
+        .now = s->now,
+        .hold_for = unit->gang == NULL ? hold : tg_gang_hold_for(unit->gang, hold)};
+}
+
+/* --- Gangs that the controller makes --------------------------------------------------------- */
+
+static int make_gang(struct simulating *s, const struct tg_write *write)
+{
+    struct tg_world *world = s->world;
+    void *object = NULL;
+    struct tg_gang *gang;
+
+    if (tg_json_decode_new(&tg_gang_type, write->body, strlen(write->body), world->arena, &object,
+                           NULL) < 0)
+        return out_of_memory(s);
+    gang = object;
+    if (gang->metadata == NULL)
+        return out_of_memory(s);
+    gang->metadata->namespace_ = tg_arena_strdup(world->arena, write->namespace_);
+    gang->metadata->uid = tg_world_uid(world);
+    gang->metadata->resource_version = "1";
+    gang->metadata->creation_timestamp = world->created;
+    if (gang->metadata->namespace_ == NULL)
+        return out_of_memory(s);
+    tg_world_put(world, TG_VIEW_GANG, gang, NULL);
+    return 0;
+}
+
+/* *ret_made: some were made, so the units have to be gathered again. */
+static int make_gangs(struct simulating *s, bool *ret_made)
+{
+    *ret_made = false;
+    for (size_t i = 0; i < s->units.n; i++) {
+        const struct tg_commit_input input = input_for(s, &s->units.items[i]);
+        struct tg_decision decision;
+        int r;
+
+        if (input.unit->kind != TG_UNIT_GANG || input.unit->gang != NULL)
+            continue;
+        tg_arena_reset(s->scratch);
+        r = tg_commit_decide(&input, s->scratch, &decision, s->err);
+        for (size_t k = 0; r == 0 && k < decision.n_writes; k++) {
+            if (decision.writes[k].kind != TG_WRITE_GANG_CREATE)
+                continue;
+            *ret_made = true;
+            r = make_gang(s, &decision.writes[k]);
+        }
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* --- the fleet ------------------------------------------------------------------------------- */
+
+static int open_fleet(struct simulating *s)
+{
+    const struct tg_view_list *lists = s->world->view.lists;
+    const struct tg_fleet_input input = {
+        .nodes = (const struct tg_node *const *)lists[TG_VIEW_NODE].items,
+        .n_nodes = lists[TG_VIEW_NODE].n,
+        .slices = (const struct tg_resource_slice *const *)lists[TG_VIEW_SLICE].items,
+        .n_slices = lists[TG_VIEW_SLICE].n,
+        .classes = (const struct tg_device_class *const *)lists[TG_VIEW_CLASS].items,
+        .n_classes = lists[TG_VIEW_CLASS].n,
+        .claims = (const struct tg_resource_claim *const *)lists[TG_VIEW_CLAIM].items,
+        .n_claims = lists[TG_VIEW_CLAIM].n,
+        .pods = (const struct tg_pod *const *)lists[TG_VIEW_POD].items,
+        .n_pods = lists[TG_VIEW_POD].n,
+        .taint_rules = (const struct tg_device_taint_rule *const *)lists[TG_VIEW_TAINT_RULE].items,
+        .n_taint_rules = lists[TG_VIEW_TAINT_RULE].n,
+        .instance = instance_of(s)};
+
+    return tg_fleet_new(&input, s->world->arena, &s->out->fleet, s->err);
+}
+
+static void assume_claim(struct simulating *s, const struct tg_unit *unit,
+                         const struct tg_plan *plan, const struct tg_plan_member *member,
+                         const struct tg_plan_claim *planned)
+{
+    const struct tg_resource_claim *claim =
+        tg_view_claim(&s->world->view, unit->namespace_, planned->name);
+    struct tg_fleet_busy busy[TG_RESULTS_MAX];
+    size_t n = 0;
+
+    if (claim == NULL || tg_claim_allocated(claim) ||
+        tg_plan_claim_results(planned) > TG_RESULTS_MAX)
+        return;
+    tg_commit_busy(plan, member, planned, unit->key, s->world->arena, busy, &n);
+    tg_fleet_assume(s->out->fleet, busy, n, NULL, 0);
+}
+
+/* What the plan takes counts for the units after this one. */
+static void assume(struct simulating *s, const struct tg_unit *unit, const struct tg_plan *plan)
+{
+    for (size_t i = 0; i < plan->members.n; i++) {
+        const struct tg_plan_member *member = &plan->members.items[i];
+        const struct tg_fleet_assumed assumed = {
+            .pod = tg_view_pod(&s->world->view, unit->namespace_, member->pod),
+            .node = member->node};
+
+        if (assumed.pod != NULL && assumed.pod->spec->node_name == NULL)
+            tg_fleet_assume(s->out->fleet, NULL, 0, &assumed, 1);
+        for (size_t k = 0; k < member->claims.n; k++)
+            assume_claim(s, unit, plan, member, &member->claims.items[k]);
+    }
+}
+
+static int assume_standing(struct simulating *s)
+{
+    for (size_t i = 0; i < s->units.n; i++) {
+        const struct tg_unit *unit = &s->units.items[i];
+        const struct tg_plan *plan = NULL;
+        struct tg_held held;
+        bool unreadable;
+        int r = tg_commit_record(unit, s->world->arena, &plan, &unreadable, s->err);
+
+        if (r == 0)
+            r = tg_commit_held(&s->world->view, unit, s->now, NULL, 0, s->world->arena, &held,
+                               s->err);
+        if (r < 0)
+            return r;
+        tg_fleet_assume(s->out->fleet, held.busy, held.n_busy, held.assumed, held.n_assumed);
+        if (plan != NULL)
+            assume(s, unit, plan);
+    }
+    return 0;
+}
+
+/* --- decisions ------------------------------------------------------------------------------- */
+
+static const char *keep(struct simulating *s, const char *text)
+{
+    return text == NULL ? NULL : tg_arena_strdup(s->world->arena, text);
+}
+
+/* The setting of an owner that keeps it from making all members, if that is known. */
+static const char *explain_owner(struct simulating *s, const struct tg_unit *unit)
+{
+    struct {
+        const char *uid;
+        size_t members;
+    } direct[OWNERS_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < unit->n_members; i++) {
+        const struct tg_owner_reference *owner = tg_meta_controller(unit->members[i].pod->metadata);
+        size_t k = 0;
+
+        while (owner != NULL && k < n && !tg_streq(direct[k].uid, owner->uid))
+            k++;
+        if (owner == NULL || owner->uid == NULL || k == OWNERS_MAX)
+            continue;
+        if (k == n) {
+            direct[n].uid = owner->uid;
+            direct[n++].members = 0;
+        }
+        direct[k].members++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct tg_world_owner *owner = tg_map_get(s->world->owners, direct[i].uid);
+        struct tg_owner_chain chain = {.n = 1, .members = direct[i].members};
+        const char *text;
+
+        if (owner == NULL)
+            continue;
+        chain.links[0].kind = owner->kind;
+        chain.links[0].object = owner->object;
+        text = tg_owner_explain(&chain, tg_gang_total(unit->gang), n == 1, s->world->arena);
+        if (text != NULL)
+            return text;
+    }
+    return NULL;
+}
+
+static void tell(struct simulating *s, const struct tg_decision *decision, struct tg_outcome *o)
+{
+    const char *why = NULL;
+
+    o->phase = keep(s, decision->phase);
+    o->reason = keep(s, decision->reason);
+    o->text = keep(s, decision->text);
+    if (o->unit->gang != NULL && tg_streq(o->reason, "Gathering"))
+        why = explain_owner(s, o->unit);
+    if (why != NULL)
+        o->text = tg_arena_printf(s->world->arena, "%s %s", tg_or(o->text, ""), why);
+}
+
+static void tell_error(struct simulating *s, const struct tg_error *why, struct tg_outcome *o)
+{
+    o->phase = TG_PHASE_WAITING;
+    o->reason = tg_search_reason(why);
+    o->text = keep(s, why->message);
+}
+
+static int commit(struct simulating *s, const struct tg_commit_input *input,
+                  struct tg_decision *decision, const struct tg_search *search,
+                  struct tg_outcome *o)
+{
+    struct tg_error why = TG_ERROR_INIT;
+    struct tg_plan *plan = NULL, *copy = NULL;
+    const char *text = NULL;
+    int r = tg_commit_plan(input, decision, &search->request, &search->placement, s->scratch, &plan,
+                           &why);
+
+    /* What begins also finds out whether the plan fits into its record. */
+    if (r == 0)
+        r = tg_commit_begin(input, plan, s->scratch, decision, &why);
+    if (r < 0) {
+        tell_error(s, &why, o);
+        return 0;
+    }
+    text = tg_plan_encode(plan, s->scratch);
+    if (text == NULL || tg_plan_decode(text, s->world->arena, &copy, NULL) < 0)
+        return out_of_memory(s);
+    o->plan = copy;
+    o->phase = TG_PHASE_ALLOCATED;
+    assume(s, o->unit, copy);
+    return 0;
+}
+
+static int place(struct simulating *s, const struct tg_commit_input *input,
+                 struct tg_decision *decision, struct tg_outcome *o)
+{
+    struct tg_search search;
+    int r = tg_commit_search(s->world->configuration, input, s->scratch, decision, &search, s->err);
+
+    if (r < 0)
+        return r;
+    if (search.placed)
+        return commit(s, input, decision, &search, o);
+    tell(s, decision, o);
+    if (search.no_place != NULL) {
+        o->members_short = search.no_place->members_short;
+        o->devices_per_member = search.no_place->devices_per_member;
+    }
+    return 0;
+}
+
+static int decide(struct simulating *s, struct tg_outcome *o)
+{
+    struct tg_commit_input input = input_for(s, o->unit);
+    struct tg_error why = TG_ERROR_INIT;
+    struct tg_decision decision;
+    int r;
+
+    tg_arena_reset(s->scratch);
+    r = tg_commit_record(o->unit, s->scratch, &input.plan, &input.plan_unreadable, &why);
+    if (r == 0)
+        r = tg_commit_decide(&input, s->scratch, &decision, &why);
+    if (r < 0) {
+        tell_error(s, &why, o);
+        return 0;
+    }
+    if (decision.kind == TG_DECIDE_PLACE)
+        return place(s, &input, &decision, o);
+    tell(s, &decision, o);
+    o->standing = decision.kind == TG_DECIDE_WRITE || input.plan != NULL || o->reason == NULL;
+    return 0;
+}
+
+static void count(struct tg_simulation *simulation, const struct tg_outcome *o)
+{
+    if (o->plan != NULL)
+        simulation->placed++;
+    else if (o->standing)
+        simulation->standing++;
+    else
+        simulation->waiting++;
+}
+
+static int decide_all(struct simulating *s)
+{
+    struct tg_simulation *out = s->out;
+    int r = 0;
+
+    out->items = tg_arena_alloc_array(s->world->arena, s->units.n, sizeof(*out->items));
+    if (out->items == NULL)
+        return out_of_memory(s);
+    for (size_t i = 0; r == 0 && i < s->units.n; i++) {
+        const struct tg_unit *unit = &s->units.items[i];
+
+        /* A Gang of the fleet whose members have all ended, or are yet to come. */
+        if (unit->n_members == 0)
+            continue;
+        out->items[out->n].unit = unit;
+        r = decide(s, &out->items[out->n]);
+        count(out, &out->items[out->n++]);
+    }
+    return r;
+}
+
+static int run(struct simulating *s)
+{
+    bool made = false;
+    int r = open_fleet(s);
+
+    if (r == 0)
+        r = tg_gather(&s->world->view, instance_of(s), s->world->arena, &s->units, s->err);
+    if (r == 0)
+        r = make_gangs(s, &made);
+    if (r == 0 && made)
+        r = tg_gather(&s->world->view, instance_of(s), s->world->arena, &s->units, s->err);
+    if (r == 0)
+        r = assume_standing(s);
+    return r < 0 ? r : decide_all(s);
+}
+
+int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
+                struct tg_error *err)
+{
+    TG_AUTOARENA struct tg_arena *scratch = tg_arena_new(UNIT_MEMORY);
+    struct simulating s = {.world = world, .scratch = scratch, .now = now, .out = ret, .err = err};
+
+    *ret = (struct tg_simulation){0};
+    return run(&s);
+}
+
+const char *tg_outcome_name(const struct tg_outcome *outcome, struct tg_arena *arena)
+{
+    static const char *const kinds[] = {
+        [TG_UNIT_GANG] = "gang", [TG_UNIT_POD] = "pod", [TG_UNIT_CLAIM] = "claim"};
+
+    return tg_arena_printf(arena, "%s %s/%s", kinds[outcome->unit->kind], outcome->unit->namespace_,
+                           outcome->unit->name);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the controller would decide for a cluster on paper: its own gathering, commit machine and
+ * search, without writes. Units are decided in the controller's order, and what one gets is taken
+ * for those after it.
+ */
+#ifndef TG_CONTROLLER_CLI_SIMULATION_H
+#define TG_CONTROLLER_CLI_SIMULATION_H
+
+#include "controller/cli/world.h"
+#include "controller/commit/commit.h"
+
+/* What becomes of a unit. */
+struct tg_outcome {
+    const struct tg_unit *unit;
+    const struct tg_plan *plan; /* decided here; NULL: none */
+    bool standing;              /* it has what it needs already, or its plan is being carried out */
+    const char *phase;          /* TG_PHASE_* */
+    const char *reason, *text;  /* why it waits; NULL if it does not */
+    size_t members_short, devices_per_member; /* when there is no room; 0: not known */
+};
+
+struct tg_simulation {
+    struct tg_outcome *items; /* in the order of decision */
+    size_t n;
+    size_t placed, standing, waiting; /* how many of them */
+    struct tg_fleet *fleet;           /* with everything that was given away */
+};
+
+/* Decides the units of the world; Gangs that the controller would make are added to it. now: wall,
+ * ns. Memory is the world's. Errors: only its exhaustion. */
+int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
+                struct tg_error *err);
+
+/* "gang default/llama" */
+const char *tg_outcome_name(const struct tg_outcome *outcome, struct tg_arena *arena);
+
+#endif

@@ -1,0 +1,80 @@
+The gang of the README on ten nodes of eight cards, in racks of four: the rack with the busy node is not taken.
+
+  $ simulate ten-nodes.yaml llama.yaml
+  gang default/llama-70b: placed
+    llama-0  h-4  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+    llama-1  h-5  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+    llama-2  h-6  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+    llama-3  h-7  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+  fleet: 10 nodes, 80 cards: 7 in use before, 32 used here, 41 untouched
+  answer: yes, everything fits
+
+For programs, with the fields of Gang.status.plan:
+
+  $ simulate -o json ten-nodes.yaml llama.yaml
+  {"apiVersion":"tangram.dev/v1alpha1","kind":"Simulation","fits":true,"items":[{"kind":"Gang","namespace":"default","name":"llama-70b","fits":true,"phase":"Allocated","plan":{"epoch":1,"allocationTimestamp":"TIME","driver":"gpu.tangram.dev","members":[{"pod":"llama-0","uid":"00000000-0000-8000-8000-00000000000f","node":"h-4","claims":[{"name":"llama-0-gpus","uid":"00000000-0000-8000-8000-000000000010","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]},{"pod":"llama-1","uid":"00000000-0000-8000-8000-000000000011","node":"h-5","claims":[{"name":"llama-1-gpus","uid":"00000000-0000-8000-8000-000000000012","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]},{"pod":"llama-2","uid":"00000000-0000-8000-8000-000000000013","node":"h-6","claims":[{"name":"llama-2-gpus","uid":"00000000-0000-8000-8000-000000000014","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]},{"pod":"llama-3","uid":"00000000-0000-8000-8000-000000000015","node":"h-7","claims":[{"name":"llama-3-gpus","uid":"00000000-0000-8000-8000-000000000016","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]}]}}],"fleet":{"nodes":10,"cards":80,"cardsInUse":7,"cardsGiven":32,"memorySlices":0,"memorySlicesInUse":0}}
+
+Yes or no; the exit code says it too.
+
+  $ fit ten-nodes.yaml llama.yaml
+  yes
+
+What makes pods makes them as its controller would: sets that wait for their first pod make no second one, and the
+explanation names the setting.
+
+  $ simulate ten-nodes.yaml owners.yaml
+  claim default/web-0-gpus: placed
+    web-0  h-0  gpu=gpu-7
+  claim default/web-1-gpus: placed
+    web-1  h-1  gpu=gpu-0
+  gang default/ordered: waits: Gathering
+    1 of 2 members exist. JobSet steps creates a job only when the pods of the one before are ready,
+    and pods that wait for their gang never are: set spec.startupPolicy.startupPolicyOrder: AnyOrder.
+  gang default/serve-0-9f2bcbd1: placed
+    serve-0    h-1  gpus=gpu-1,gpu-2
+    serve-0-1  h-1  gpus=gpu-3,gpu-4
+    serve-0-2  h-1  gpus=gpu-5,gpu-6
+  gang default/serve-1-9f2bca1e: placed
+    serve-1    h-2  gpus=gpu-0,gpu-1
+    serve-1-1  h-2  gpus=gpu-2,gpu-3
+    serve-1-2  h-2  gpus=gpu-4,gpu-5
+  gang default/set: waits: Gathering
+    1 of 3 members exist. StatefulSet set creates a pod only when the one before is ready, and a pod
+    that waits for its gang never is: create the StatefulSet anew with spec.podManagementPolicy:
+    Parallel.
+  fleet: 10 nodes, 80 cards: 7 in use before, 14 used here, 59 untouched
+  note: 10 pods lack the scheduling gate tangram.dev/gang; policies add it on Kubernetes 1.36 and newer
+  note: kind Service means nothing here (1)
+  answer: no, 2 of 6 wait
+  [1]
+
+Partitions of cards in dynamic MIG: on as few cards as hold them.
+
+  $ simulate mig-nodes.yaml mig-pods.yaml
+  claim default/big-0-gpu: placed
+    big-0  m-0  gpu=gpu-0-3g-40gb-4
+  claim default/big-1-gpu: placed
+    big-1  m-0  gpu=gpu-0-3g-40gb-0
+  claim default/big-2-gpu: placed
+    big-2  m-0  gpu=gpu-1-3g-40gb-4
+  claim default/big-3-gpu: placed
+    big-3  m-0  gpu=gpu-1-3g-40gb-0
+  claim default/big-4-gpu: placed
+    big-4  m-1  gpu=gpu-0-3g-40gb-4
+  claim default/small-0-gpu: placed
+    small-0  m-1  gpu=gpu-0-1g-10gb-0
+  claim default/small-1-gpu: placed
+    small-1  m-1  gpu=gpu-0-1g-10gb-1
+  claim default/small-2-gpu: placed
+    small-2  m-1  gpu=gpu-0-1g-10gb-2
+  claim default/small-3-gpu: placed
+    small-3  m-1  gpu=gpu-0-1g-10gb-3
+  fleet: 2 nodes, 4 cards: 0 in use before, 3 used here, 1 untouched
+         24 of 32 memory slices of partitioned cards in use
+  note: 9 pods lack the scheduling gate tangram.dev/gang; policies add it on Kubernetes 1.36 and newer
+  answer: yes, everything fits
+
+The workload from standard input.
+
+  $ fit ten-nodes.yaml - < llama.yaml
+  yes
