@@ -11,6 +11,7 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/zoneinfo.h"
 #include "api/tangram/names.h"
+#include "controller/gather/checked.h"
 
 #define LEASE_NAME "tangram-controller"
 
@@ -29,7 +30,10 @@ static void on_wake(struct tg_timer *timer)
 
 void tg_controller_kick(struct tg_controller *controller)
 {
-    tg_defer(controller->loop, &controller->pass);
+    if (controller->rests_until > tg_now_monotonic(controller->clock))
+        tg_controller_wake_at(controller, controller->rests_until);
+    else
+        tg_defer(controller->loop, &controller->pass);
 }
 
 void tg_controller_wake_at(struct tg_controller *controller, int64_t when)
@@ -122,6 +126,7 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     controller->wake.data = controller;
     tg_controller_window_init(controller);
     controller->units = tg_controller_states_new();
+    controller->checked = tg_checked_new();
     controller->fleet = tg_fleet_open(tg_configuration_instance(configuration));
     controller->usage = tg_usage_book_new();
     controller->auditor = tg_auditor_new(controller);
@@ -183,6 +188,7 @@ void tg_controller_free(struct tg_controller *controller)
     tg_metrics_free(controller->metrics);
     tg_usage_book_free(controller->usage);
     tg_map_free(controller->units);
+    tg_checked_free(controller->checked);
     tg_fleet_close(controller->fleet);
     free(controller);
 }

@@ -104,7 +104,9 @@ struct tg_controller {
     struct tg_metric *metric[TG_CONTROLLER_METRICS];
     struct tg_map *units;   /* unit key -> struct tg_unit_state */
     struct tg_fleet *fleet; /* told every event; what a pass assumes is undone at its end */
+    struct tg_checked *checked;
     struct tg_deferred pass;
+    int64_t rests_until; /* monotonic: no pass before */
     struct tg_timer wake;
     int64_t wake_at;
     struct tg_refresh refresh;

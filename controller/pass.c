@@ -14,6 +14,8 @@
 
 #define PATIENCE (2 * TG_SECOND)
 #define TURN TG_SECOND
+#define REST_SHARE 24 /* times as long as it took: one part in 25 of the time */
+#define REST_LONGEST (100 * TG_MILLISECOND)
 #define PASS_MEMORY ((size_t)1 << 30)
 #define UNIT_MEMORY ((size_t)256 << 20)
 #define BACKOFF_FIRST (100 * TG_MILLISECOND)
@@ -569,6 +571,18 @@ static void run(struct pass *pass)
     sweep_states(pass, r == 0);
 }
 
+/* A pass looks at everything there is. While much happens one of them sees what came meanwhile,
+ * instead of each event having its own. */
+static void rest(const struct pass *pass)
+{
+    int64_t now = tg_now_monotonic(pass->controller->clock), took = now - pass->now;
+    int64_t least = REST_SHARE * took;
+
+    pass->controller->rests_until = now + (least < REST_LONGEST ? least : REST_LONGEST);
+    tg_metric_observe(pass->controller->metric[TG_CONTROLLER_PASS_DURATION], NULL,
+                      (double)took / (double)TG_SECOND);
+}
+
 void tg_controller_pass(struct tg_controller *controller)
 {
     struct pass pass = {.controller = controller, .now = tg_now_monotonic(controller->clock)};
@@ -585,10 +599,10 @@ void tg_controller_pass(struct tg_controller *controller)
     pass.scratch = tg_arena_new(UNIT_MEMORY);
     tg_view_init(&pass.view);
     tg_controller_fill_view(controller, &pass.view);
+    pass.view.checked = controller->checked;
     run(&pass);
     tg_fleet_undo(controller->fleet, 0);
-    tg_metric_observe(controller->metric[TG_CONTROLLER_PASS_DURATION], NULL,
-                      (double)(tg_now_monotonic(controller->clock) - pass.now) / (double)TG_SECOND);
+    rest(&pass);
     tg_view_done(&pass.view);
     TG_VEC_DONE(&pass.busy);
     TG_VEC_DONE(&pass.assumed);

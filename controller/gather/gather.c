@@ -9,6 +9,7 @@
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "controller/core/gang/place.h"
+#include "controller/gather/checked.h"
 #include "controller/gather/grant.h"
 #include "controller/gather/instance.h"
 #include "controller/gather/source.h"
@@ -145,13 +146,40 @@ static void name_instance(const struct gathering *g, struct sighting *s, const c
         s->other = instance;
 }
 
-static int see_claim(struct gathering *g, struct sighting *s, const struct tg_pod_claim *entry)
+/* Its pod runs with it: it was found to be servable long ago. */
+static bool serves(const struct gathering *g, const struct tg_pod *pod,
+                   const struct tg_resource_claim *claim)
+{
+    return pod->spec->node_name != NULL && tg_claim_allocated(claim) &&
+           tg_instance_of_classes(g->view, claim) != NULL;
+}
+
+static int check_claim(struct gathering *g, struct sighting *s,
+                       const struct tg_resource_claim *claim, bool *ret_managed)
 {
     const struct tg_view_list *classes = &g->view->lists[TG_VIEW_CLASS];
+    struct tg_error why = TG_ERROR_INIT;
+    int r;
+
+    *ret_managed = true;
+    if (g->view->checked != NULL && tg_checked_knows(g->view->checked, claim))
+        return 0;
+    r = tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n,
+                       g->instance, g->view->selectors, claim, ret_managed, &why);
+    if (!*ret_managed)
+        return 0;
+    if (r < 0)
+        return note_error(g, &s->problem, &why, claim);
+    if (g->view->checked != NULL)
+        tg_checked_note(g->view->checked, claim);
+    return 0;
+}
+
+static int see_claim(struct gathering *g, struct sighting *s, const struct tg_pod_claim *entry)
+{
     const struct tg_pod *pod = s->member.pod;
     const struct tg_resource_claim *claim =
         tg_view_claim(g->view, pod->metadata->namespace_, tg_pod_claim_object(pod, entry));
-    struct tg_error why = TG_ERROR_INIT;
     const char *instance;
     bool managed = false;
 
@@ -167,9 +195,7 @@ static int see_claim(struct gathering *g, struct sighting *s, const struct tg_po
     name_instance(g, s, instance);
     if (instance != NULL && !tg_streq(instance, g->instance))
         return 0;
-    if (tg_claim_check((const struct tg_device_class *const *)classes->items, classes->n,
-                       g->instance, g->view->selectors, claim, &managed, &why) < 0 &&
-        managed && note_error(g, &s->problem, &why, claim) < 0)
+    if (!serves(g, pod, claim) && check_claim(g, s, claim, &managed) < 0)
         return out_of_memory(g);
     /* What we have allocated stays ours to finish, whatever its class has become. */
     if (managed || instance != NULL)
@@ -617,6 +643,8 @@ int tg_gather(const struct tg_view *view, const char *instance, struct tg_arena 
         .view = view, .instance = instance, .arena = arena, .err = err, .builders = builders};
     int r = gather_gangs(&g);
 
+    if (view->checked != NULL)
+        tg_checked_begin(view->checked, view);
     if (r == 0)
         r = gather_pods(&g);
     return r < 0 ? r : finish(&g, ret);

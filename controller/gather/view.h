@@ -26,6 +26,7 @@ enum tg_view_kind {
 };
 
 struct tg_selector_options;
+struct tg_checked;
 
 struct tg_view_list {
     const void **items;
@@ -39,6 +40,8 @@ struct tg_view {
     struct tg_map *unreadable[TG_VIEW_KINDS]; /* by the same key: why */
     /* What selectors are compiled for; NULL: the newest release. */
     const struct tg_selector_options *selectors;
+    /* What is known of claims since the last look; NULL: nothing. */
+    struct tg_checked *checked;
 };
 
 void tg_view_init(struct tg_view *view);

@@ -15,6 +15,7 @@
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
+#include "controller/gather/checked.h"
 #include "tests/unit/controller/invariants.h"
 
 #define ROUNDS 2000
@@ -293,6 +294,7 @@ static struct bench *new_on(struct tg_cluster *cluster, struct tg_configuration 
     bench->controller.clock = &bench->clock.clock;
     bench->controller.configuration = bench->configuration;
     bench->controller.units = tg_controller_states_new();
+    bench->controller.checked = tg_checked_new();
     bench->controller.fleet = tg_fleet_open(tg_configuration_instance(configuration));
     bench->controller.elector = (struct tg_elector *)(void *)bench;
     return bench;
@@ -328,6 +330,7 @@ struct bench *bench_new_guest(struct bench *host, const char *instance)
 void bench_free(struct bench *bench)
 {
     tg_map_free(bench->controller.units);
+    tg_checked_free(bench->controller.checked);
     tg_fleet_close(bench->controller.fleet);
     tg_map_free(bench->told);
     tg_map_free(bench->taken_back);
@@ -434,6 +437,8 @@ static void begin_reign(struct bench *bench)
 {
     TG_VEC_CLEAR(&bench->ops);
     tg_map_clear(bench->controller.units);
+    tg_checked_free(bench->controller.checked);
+    bench->controller.checked = tg_checked_new();
     bench->controller.wake_at = 0;
     bench->controller.takeover = (struct tg_takeover){0};
     bench->epoch++;
