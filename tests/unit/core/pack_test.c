@@ -83,6 +83,59 @@ static void a_preferred_domain_decides_between_required_ones(void **state)
     assert_string_equal(pack("ABabc", 3, &zone, &rack), "abc");
 }
 
+/* Zone small is tighter, but the members would be in four of its racks. */
+static void few_preferred_domains_come_before_a_tight_required_one(void **state)
+{
+    (void)state;
+    assert_string_equal(pack("abcdAABBC", 4, &zone, &rack), "AABB");
+    assert_string_equal(pack("abcdeAABBCC", 5, &zone, &rack), "AABBC");
+    assert_string_equal(pack("abccAABBC", 4, &zone, &rack), "AABB");
+    assert_string_equal(pack("aabbAABBC", 4, &zone, &rack), "aabb");
+}
+
+/* Racks of 4, 6 and 6: the first has as many places as each other one, but two members of 4 and two
+ * of 2 need the other two. */
+static void members_of_two_kinds_find_the_two_domains_that_hold_them(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t cards;
+    } nodes[] = {{"a", 4}, {"b", 6}, {"c", 6}};
+    struct world w;
+    struct tg_board board;
+    struct tg_pack packing;
+    struct tg_piece pieces[4];
+    struct tg_place_request request = {
+        .name = "g", .pieces = pieces, .n_pieces = 4, .pack_preferred = &rack};
+    bool found = false;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (size_t i = 0; i < 3; i++) {
+        char label[32];
+
+        snprintf(label, sizeof(label), "\"rack\":\"%s\"", nodes[i].name);
+        add_node(&w, nodes[i].name, label, "");
+        add_gpus(&w, nodes[i].name, nodes[i].cards, "");
+    }
+    for (size_t i = 0; i < 4; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "m-%zu", i);
+        pieces[i] =
+            new_piece(&w, new_pod(&w, name, "1", ""), new_gpu_claim(&w, name, i < 2 ? 4 : 2));
+    }
+    assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
+    assert_int_equal(tg_pack_init(&packing, &board, NULL), 0);
+    assert_int_equal(tg_pack_search(&packing, &board, &found, NULL), 0);
+    assert_true(found);
+    assert_int_equal(board.head[0], TG_NO_INDEX);
+    assert_int_not_equal(board.head[1], TG_NO_INDEX);
+    assert_int_not_equal(board.head[2], TG_NO_INDEX);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +143,8 @@ int main(void)
         cmocka_unit_test(a_required_domain_is_the_tightest_that_suffices),
         cmocka_unit_test(preferred_domains_are_as_few_as_possible_and_the_last_is_the_tightest),
         cmocka_unit_test(a_preferred_domain_decides_between_required_ones),
+        cmocka_unit_test(few_preferred_domains_come_before_a_tight_required_one),
+        cmocka_unit_test(members_of_two_kinds_find_the_two_domains_that_hold_them),
     };
 
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
