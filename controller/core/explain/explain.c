@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/explain/explain.h"
+
+#include "api/runtime/base/str.h"
+#include "controller/core/explain/parts.h"
+#include "controller/core/fit/rule.h"
+#include "controller/core/gang/offer.h"
+#include "controller/core/model/sort.h"
+
+/* --- where it comes closest ------------------------------------------------------------------ */
+
+/* The domain in which most members have a place; with as many, the one with the most free devices.
+ */
+static int find_domain(struct tg_explaining *e, struct tg_error *err)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < e->pack.required.n; i++) {
+        const struct tg_domain *domain = &e->pack.required.items[i];
+        size_t placed = 0;
+        int rc = 0;
+
+        if (e->domain != NULL &&
+            (domain->places < most || (domain->places == most && domain->free <= e->domain->free)))
+            continue;
+        rc = tg_search_best_fit(e->board, &domain->scope, &placed, err);
+        if (rc < 0)
+            return rc;
+        if (e->domain == NULL || placed > most ||
+            (placed == most && domain->free > e->domain->free)) {
+            e->domain = domain;
+            most = placed;
+        }
+    }
+    return 0;
+}
+
+static int mark_scope(struct tg_explaining *e, struct tg_error *err)
+{
+    const struct tg_fleet *fleet = e->board->fleet;
+    const char *fixed = e->group->piece->fixed_node;
+    size_t row = fixed == NULL ? TG_NO_INDEX : tg_fleet_find_node(fleet, fixed);
+    int rc = tg_core_alloc(e->arena, fleet->n_nodes, sizeof(*e->in_scope), &e->in_scope, err);
+
+    if (rc < 0)
+        return rc;
+    e->out->fixed_node = fixed;
+    for (size_t i = 0; fixed == NULL && i < e->domain->scope.n; i++)
+        e->in_scope[e->domain->scope.nodes[i]] = true;
+    if (row != TG_NO_INDEX)
+        e->in_scope[row] = true;
+    return 0;
+}
+
+/* The best attempt is put on the board again, and the first member that it leaves out is looked at.
+ */
+static int look_at_member(struct tg_explaining *e, struct tg_error *err)
+{
+    struct tg_board *board = e->board;
+    size_t first = 0;
+    int rc = tg_search_best_fit(board, &e->domain->scope, &e->out->placed, err);
+
+    if (rc < 0)
+        return rc;
+    while (first + 1 < board->n_members && board->members[first].node != TG_NO_INDEX)
+        first++;
+    e->member = &board->members[first];
+    e->group_index = e->member->group;
+    e->group = &board->groups[e->group_index];
+    e->out->devices = e->group->devices;
+    e->out->member = tg_arena_printf(e->arena, "%s/%s", tg_or(e->member->namespace_, ""),
+                                     tg_or(e->member->name, "?"));
+    return mark_scope(e, err);
+}
+
+/* --- the reason ------------------------------------------------------------------------------ */
+
+static bool lacks_match(const struct tg_explaining *e, size_t stage)
+{
+    bool any = false, all = true;
+
+    for (size_t i = 0; i < e->out->n_requests; i++) {
+        any = any || e->out->requests[i].devices[stage] > 0;
+        all = all && e->out->requests[i].devices[stage] > 0;
+    }
+    /* Of alternatives one is enough. */
+    return e->out->n_requests > 0 && (e->group->exact ? !any : !all);
+}
+
+static bool lacks_fitting_match(const struct tg_explaining *e)
+{
+    bool any = false, all = true;
+
+    for (size_t i = 0; i < e->out->n_requests; i++) {
+        any = any || e->fits_alone[i];
+        all = all && e->fits_alone[i];
+    }
+    return e->out->n_requests > 0 && (e->group->exact ? !any : !all);
+}
+
+static bool is_short_of_room(const struct tg_explaining *e)
+{
+    for (size_t i = 0; i < e->board->fleet->n_nodes; i++) {
+        if (e->short_of[i])
+            return true;
+    }
+    return false;
+}
+
+static bool has_constraints(const struct tg_explaining *e)
+{
+    const struct tg_piece *piece = e->group->piece;
+
+    for (size_t i = 0; i < piece->n_claims; i++) {
+        const struct tg_resource_claim_spec *spec = piece->claims[i]->spec;
+
+        if (spec != NULL && spec->devices != NULL && spec->devices->constraints.n > 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *reason_of_devices(const struct tg_explaining *e)
+{
+    const struct tg_explained_supply *supply = &e->out->supply;
+
+    if (lacks_match(e, TG_FUNNEL_SELECTED))
+        return "NoMatchingDevice";
+    if (e->out->never)
+        return "NeverFits";
+    if (lacks_fitting_match(e))
+        return "NodesUnavailable";
+    if (lacks_match(e, TG_FUNNEL_TOLERATED))
+        return "DevicesTainted";
+    if (!lacks_match(e, TG_FUNNEL_FREE) && lacks_match(e, TG_FUNNEL_UNCONTESTED))
+        return "DevicesContested";
+    if (is_short_of_room(e))
+        return "InsufficientNodeResources";
+    if (supply->free < e->group->devices)
+        return "InsufficientDevices";
+    if (supply->most < e->group->devices)
+        return "FragmentedDevices";
+    return has_constraints(e) ? "ConstraintsUnmet" : "InsufficientDevices";
+}
+
+static const char *reason_of(const struct tg_explaining *e)
+{
+    if (e->board->gave_up)
+        return "GaveUp";
+    if (e->domain == NULL || (e->board->request->pack_required != NULL &&
+                              e->out->best_domain.whole_fleet_fits && !e->out->never))
+        return "NoDomain";
+    if (e->out->nodes_fit == 0)
+        return "NodesUnavailable";
+    return e->group->devices == 0 ? "InsufficientNodeResources" : reason_of_devices(e);
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
+static int explain(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_error *err)
+{
+    const struct tg_level *level = e->board->request->pack_required;
+    int rc = 0;
+
+    if (e->pack.required.n == 0) {
+        e->out->best_domain =
+            (struct tg_explained_domain){.level = level->name, .node_label = level->node_label};
+        e->out->reason = reason_of(e);
+        return 0;
+    }
+    if (level != NULL)
+        rc = tg_search_all(e->board, &e->pack.everything, &e->out->best_domain.whole_fleet_fits,
+                           err);
+    if (rc == 0)
+        rc = find_domain(e, err);
+    if (rc == 0)
+        rc = look_at_member(e, err);
+    if (rc == 0)
+        rc = tg_explain_walk(e, err);
+    if (rc < 0)
+        return rc;
+    tg_explain_closest(e);
+    rc = tg_explain_misses(e, err);
+    if (rc == 0)
+        e->out->reason = reason_of(e);
+    if (rc == 0)
+        rc = tg_explain_stages(e, err);
+    return rc < 0 ? rc : tg_explain_helps(e, fleet, err);
+}
+
+int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *input,
+                       struct tg_arena *arena, struct tg_explanation *ret, struct tg_error *err)
+{
+    struct tg_explaining *e;
+    bool placed = false;
+    int rc = tg_core_alloc(arena, 1, sizeof(*e), &e, err);
+
+    *ret = (struct tg_explanation){.members = input->request->n_pieces};
+    if (rc < 0 || input->request->n_pieces == 0)
+        return rc;
+    tg_offers_tick(fleet);
+    *e = (struct tg_explaining){.in = input, .out = ret, .arena = arena};
+    rc = tg_core_alloc(arena, 1, sizeof(*e->board), &e->board, err);
+    if (rc == 0)
+        rc = tg_board_init(e->board, fleet, input->request, arena, err);
+    if (rc == 0)
+        rc = tg_pack_init(&e->pack, e->board, err);
+    if (rc == 0)
+        rc = tg_pack_search(&e->pack, e->board, &placed, err);
+    if (rc < 0 || placed) {
+        ret->placed = placed ? ret->members : 0;
+        return rc;
+    }
+    ret->gave_up = e->board->gave_up;
+    ret->steps = e->board->max_steps;
+    return explain(e, fleet, err);
+}

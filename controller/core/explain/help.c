@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What would help, from what costs a user least to what costs most. Each is tried (trial.h). */
+#include <string.h>
+
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/str.h"
+#include "controller/core/explain/parts.h"
+#include "controller/core/explain/trial.h"
+
+/* Of nodes and devices of all trials together. */
+#define STEPS_DEFAULT ((size_t)300000)
+
+static const char *const codes[TG_HELP_KINDS] = {
+    [TG_HELP_FEWER_MEMBERS] = "FewerMembers",
+    [TG_HELP_FEWER_DEVICES] = "FewerDevices",
+    [TG_HELP_WIDER_TOPOLOGY] = "WiderTopology",
+    [TG_HELP_NO_TOPOLOGY] = "NoTopology",
+    [TG_HELP_TOLERATE_NODE_TAINT] = "TolerateNodeTaint",
+    [TG_HELP_TOLERATE_DEVICE_TAINT] = "TolerateDeviceTaint",
+    [TG_HELP_RELAX_SELECTOR] = "RelaxSelector",
+    [TG_HELP_RELAX_NODE_SELECTOR] = "RelaxNodeSelector",
+    [TG_HELP_RELAX_NODE_AFFINITY] = "RelaxNodeAffinity",
+    [TG_HELP_SMALLER_POD] = "SmallerPod",
+    [TG_HELP_MOVE] = "MoveClaims",
+};
+
+const char *tg_help_code(enum tg_help_kind kind)
+{
+    return codes[kind];
+}
+
+struct helper {
+    struct tg_explaining *e;
+    struct tg_trial trial;
+};
+
+static void add(struct helper *h, const struct tg_explained_help *help)
+{
+    struct tg_explanation *out = h->e->out;
+
+    if (out->n_helps == TG_EXPLAIN_HELPS)
+        return;
+    out->helps[out->n_helps] = *help;
+    out->helps[out->n_helps++].code = codes[help->kind];
+}
+
+static bool fits(struct helper *h, const struct tg_trial_change *change)
+{
+    return tg_trial_fits(&h->trial, h->e->in->request, change, NULL);
+}
+
+/* --- rules ----------------------------------------------------------------------------------- */
+
+static struct tg_toleration tolerate(const struct tg_taint *taint)
+{
+    bool valued = taint->value != NULL && taint->value[0] != '\0';
+
+    return (struct tg_toleration){.key = taint->key,
+                                  .operator_ = valued ? "Equal" : "Exists",
+                                  .value = valued ? taint->value : NULL,
+                                  .effect = taint->effect};
+}
+
+/* The change that takes the suspect out of the way. */
+static bool change_of(const struct tg_explain_suspect *suspect, const char *request,
+                      struct tg_toleration *toleration, struct tg_trial_change *change,
+                      enum tg_help_kind *kind)
+{
+    static const struct {
+        const char *rule;
+        enum tg_help_kind kind;
+    } kinds[] = {
+        {"NodeTainted", TG_HELP_TOLERATE_NODE_TAINT},
+        {"DeviceTainted", TG_HELP_TOLERATE_DEVICE_TAINT},
+        {"SelectorMismatch", TG_HELP_RELAX_SELECTOR},
+        {"NodeSelectorMismatch", TG_HELP_RELAX_NODE_SELECTOR},
+        {"NodeAffinityMismatch", TG_HELP_RELAX_NODE_AFFINITY},
+    };
+    size_t i = 0;
+
+    while (i < TG_ARRAY_SIZE(kinds) && strcmp(kinds[i].rule, suspect->rule) != 0)
+        i++;
+    if (i == TG_ARRAY_SIZE(kinds))
+        return false;
+    *kind = kinds[i].kind;
+    *change = (struct tg_trial_change){.no_node_selector = *kind == TG_HELP_RELAX_NODE_SELECTOR,
+                                       .no_node_affinity = *kind == TG_HELP_RELAX_NODE_AFFINITY};
+    if (suspect->taint != NULL)
+        *toleration = tolerate(suspect->taint);
+    if (*kind == TG_HELP_TOLERATE_NODE_TAINT)
+        change->pod_toleration = toleration;
+    if (*kind == TG_HELP_TOLERATE_DEVICE_TAINT)
+        change->request_toleration = toleration;
+    if (*kind == TG_HELP_RELAX_SELECTOR)
+        change->no_selector = suspect->text;
+    if (*kind == TG_HELP_TOLERATE_DEVICE_TAINT || *kind == TG_HELP_RELAX_SELECTOR)
+        change->request = request;
+    return true;
+}
+
+/* Whatever rule could help is among the suspects: without one there is nothing that it alone keeps
+ * away. */
+static int try_rules(struct helper *h, struct tg_error *err)
+{
+    struct tg_explaining *e = h->e;
+
+    for (size_t i = 0; i < e->n_suspects; i++) {
+        const struct tg_explain_suspect *suspect = &e->suspects[i];
+        const char *request =
+            e->out->n_requests == 0 ? NULL : e->out->requests[suspect->request].request;
+        struct tg_trial_change change;
+        struct tg_toleration toleration;
+        struct tg_explained_help help = {.what = suspect->text};
+
+        if (!change_of(suspect, request, &toleration, &change, &help.kind) || !fits(h, &change))
+            continue;
+        help.request = change.request;
+        if (suspect->taint != NULL) {
+            help.what = tg_explain_taint(e->arena, suspect->taint);
+            if (help.what == NULL)
+                return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                    "the decision needs more memory than its budget");
+        }
+        add(h, &help);
+    }
+    return 0;
+}
+
+/* --- topology -------------------------------------------------------------------------------- */
+
+/* The next wider level that would do, else none at all. */
+static void try_topology(struct helper *h)
+{
+    const struct tg_explain_input *in = h->e->in;
+    const struct tg_level *required = in->request->pack_required;
+    struct tg_place_request request = *in->request;
+
+    if (required == NULL || !h->e->out->best_domain.whole_fleet_fits)
+        return;
+    for (size_t rank = required->rank; rank > 0; rank--) {
+        const struct tg_level *wider = NULL;
+
+        for (size_t i = 0; i < in->n_levels; i++) {
+            if (in->levels[i].rank == rank - 1 && in->levels[i].device_attribute == NULL)
+                wider = &in->levels[i];
+        }
+        if (required->rank == TG_LEVEL_UNRANKED)
+            break;
+        request.pack_required = wider;
+        if (wider != NULL && tg_trial_fits(&h->trial, &request, NULL, NULL)) {
+            add(h,
+                &(struct tg_explained_help){.kind = TG_HELP_WIDER_TOPOLOGY, .what = wider->name});
+            return;
+        }
+    }
+    request.pack_required = NULL;
+    if (tg_trial_fits(&h->trial, &request, NULL, NULL))
+        add(h, &(struct tg_explained_help){.kind = TG_HELP_NO_TOPOLOGY});
+}
+
+/* --- less ------------------------------------------------------------------------------------ */
+
+static void try_smaller_pod(struct helper *h)
+{
+    const struct tg_explained_node *node = &h->e->out->best_node;
+    const struct tg_trial_change change = {.resource = node->resource,
+                                           .less = node->wanted - node->left};
+
+    if (node->resource == NULL || node->left <= 0 || node->rule != NULL || !fits(h, &change))
+        return;
+    add(h, &(struct tg_explained_help){
+               .kind = TG_HELP_SMALLER_POD, .what = node->resource, .amount = node->left});
+}
+
+/* The largest count of one request with which all fits: what fits with more fits with fewer. */
+static void try_fewer_devices(struct helper *h, const struct tg_explained_request *request)
+{
+    size_t low = 0, high = request->count == 0 ? 0 : request->count - 1;
+
+    while (low < high) {
+        size_t middle = high - (high - low) / 2;
+        const struct tg_trial_change change = {.request = request->request, .count = middle};
+
+        if (fits(h, &change))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    if (low > 0)
+        add(h, &(struct tg_explained_help){
+                   .kind = TG_HELP_FEWER_DEVICES, .request = request->request, .n = low});
+}
+
+/* As many of members that are all alike as have a place. */
+static void try_fewer_members(struct helper *h)
+{
+    struct tg_place_request request = *h->e->in->request;
+
+    request.n_pieces = h->e->out->placed;
+    if (h->e->board->n_groups > 1 || request.n_pieces == 0 ||
+        request.n_pieces == h->e->in->request->n_pieces)
+        return;
+    if (tg_trial_fits(&h->trial, &request, NULL, NULL))
+        add(h, &(struct tg_explained_help){.kind = TG_HELP_FEWER_MEMBERS, .n = request.n_pieces});
+}
+
+int tg_explain_helps(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_error *err)
+{
+    struct helper h = {.e = e};
+    size_t steps = e->in->max_steps == 0 ? STEPS_DEFAULT : e->in->max_steps;
+    int rc = tg_trial_init(&h.trial, fleet, steps, e->arena, err);
+
+    if (rc == 0)
+        rc = try_rules(&h, err);
+    if (rc < 0)
+        return rc;
+    try_topology(&h);
+    try_smaller_pod(&h);
+    for (size_t i = 0; i < e->out->n_requests; i++)
+        try_fewer_devices(&h, &e->out->requests[i]);
+    try_fewer_members(&h);
+    e->out->helps_complete = !h.trial.refused && e->board->n_groups == 1 && !e->out->more_misses &&
+                             !e->out->more_requests;
+    return 0;
+}

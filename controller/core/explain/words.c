@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/explain/words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/kubernetes/values/quantity.h"
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/str.h"
+#include "controller/core/fit/room.h"
+#include "controller/core/model/demand.h"
+
+/* Helps and misses that a sentence names. */
+#define SENTENCE_HELPS 3
+#define SENTENCE_MISSES 2
+
+static const char *is_or_are(size_t n)
+{
+    return n == 1 ? "is" : "are";
+}
+
+static void add_amount(struct tg_text *text, const char *resource, int64_t value)
+{
+    bool cpu = strcmp(resource, TG_RESOURCE_CPU) == 0,
+         memory = strcmp(resource, TG_RESOURCE_MEMORY) == 0;
+    struct tg_quantity quantity = tg_quantity_from_int(value, TG_QUANTITY_BINARY_SI);
+    char number[TG_QUANTITY_TEXT];
+
+    if (cpu && value % 1000 != 0)
+        tg_text_add(text, "%" PRId64 "m", value);
+    else if (memory && tg_quantity_format(&quantity, number, sizeof(number)) == 0)
+        tg_text_add(text, "%s", number);
+    else
+        tg_text_add(text, "%" PRId64, cpu ? value / 1000 : value);
+}
+
+static void add_holders(struct tg_text *text, const struct tg_explanation *e, bool best_only)
+{
+    size_t n = 0, told = 0;
+
+    for (size_t i = 0; i < e->n_holders; i++)
+        n += !best_only || e->holders[i].on_best_node ? 1 : 0;
+    for (size_t i = 0; i < e->n_holders && told < 3; i++) {
+        if (best_only && !e->holders[i].on_best_node)
+            continue;
+        tg_text_add(text, "%s%s",
+                    told == 0                 ? ""
+                    : told + 1 == n && n <= 3 ? " and "
+                                              : ", ",
+                    e->holders[i].name);
+        told++;
+    }
+    if (n > told || (n == told && e->more_holders))
+        tg_text_add(text, " and others");
+}
+
+static bool has_best_holders(const struct tg_explanation *e)
+{
+    return e->n_holders > 0 && e->holders[0].on_best_node;
+}
+
+/* "3 not ready, 1 cordoned" */
+static void add_rules(struct tg_text *text, const struct tg_explanation *e)
+{
+    for (size_t i = 0; i < e->n_rules; i++)
+        tg_text_add(text, "%s%zu %s", i == 0 ? "" : ", ", e->rules[i].nodes, e->rules[i].text);
+}
+
+/* --- one reason each ------------------------------------------------------------------------- */
+
+static void say_no_domain(struct tg_text *text, const struct tg_explanation *e)
+{
+    const struct tg_explained_domain *domain = &e->best_domain;
+
+    if (domain->name == NULL)
+        tg_text_add(text,
+                    "all members have to be in one domain of level %s, but no node has the label "
+                    "%s",
+                    domain->level, tg_or(domain->node_label, "kubernetes.io/hostname"));
+}
+
+static void say_nodes_unavailable(struct tg_text *text, const struct tg_explanation *e)
+{
+    if (e->fixed_node != NULL && e->nodes == 0) {
+        tg_text_add(text, "node %s, to which its other claims tie it, is gone", e->fixed_node);
+    } else if (e->fixed_node != NULL) {
+        tg_text_add(text, "node %s, to which its other claims tie it, takes no pods (",
+                    e->fixed_node);
+        add_rules(text, e);
+        tg_text_add(text, ")");
+    } else if (e->nodes == 0) {
+        tg_text_add(text, "there are no nodes");
+    } else if (e->nodes_fit > 0) {
+        tg_text_add(text, "no node that has matching devices can take the pod: of ");
+        tg_text_count(text, e->nodes, "node ", "nodes ");
+        add_rules(text, e);
+    } else {
+        tg_text_add(text, "no node can take the pod: of ");
+        tg_text_count(text, e->nodes, "node ", "nodes ");
+        add_rules(text, e);
+    }
+}
+
+/* The first request that nothing passes at that stage. */
+static const struct tg_explained_request *stopped_at(const struct tg_explanation *e,
+                                                     enum tg_funnel_stage stage)
+{
+    size_t i = 0;
+
+    while (i + 1 < e->n_requests && e->requests[i].devices[stage] > 0)
+        i++;
+    return &e->requests[i];
+}
+
+static void say_no_match(struct tg_text *text, const struct tg_explanation *e)
+{
+    const struct tg_explained_request *r = stopped_at(e, TG_FUNNEL_SELECTED);
+
+    if (r->devices[TG_FUNNEL_SEEN] == 0)
+        tg_text_add(text, "no node publishes a device");
+    else if (r->devices[TG_FUNNEL_CLASS] == 0)
+        tg_text_add(text, "none of the %zu devices is of DeviceClass %s",
+                    r->devices[TG_FUNNEL_SEEN], r->device_class);
+    else
+        tg_text_add(text,
+                    "none of the %zu devices of DeviceClass %s matches the selectors of "
+                    "request %s of claim %s",
+                    r->devices[TG_FUNNEL_CLASS], r->device_class, r->request, r->claim);
+}
+
+static void say_never(struct tg_text *text, const struct tg_explanation *e)
+{
+    if (e->most < e->devices) {
+        tg_text_add(text,
+                    "%zu devices on one node are needed, and no node has more than %zu that "
+                    "match, held ones included: it can never fit on these nodes",
+                    e->devices, e->most);
+        return;
+    }
+    tg_text_add(text, "even with every device free ");
+    if (e->best_domain.level != NULL)
+        tg_text_add(text, "no domain of level %s has room for more than ", e->best_domain.level);
+    else
+        tg_text_add(text, "the nodes have room for no more than ");
+    tg_text_add(text, "%zu of the %zu members with ", e->most, e->members);
+    tg_text_count(text, e->devices, "device each", "devices each");
+    tg_text_add(text, ": it can never fit on these nodes");
+}
+
+static void say_tainted(struct tg_text *text, const struct tg_explanation *e)
+{
+    const struct tg_explained_request *r = stopped_at(e, TG_FUNNEL_TOLERATED);
+    size_t n = r->devices[TG_FUNNEL_SELECTED];
+
+    if (n == 1)
+        tg_text_add(text, "the one device that matches is tainted or unhealthy");
+    else
+        tg_text_add(text, "all %zu devices that match are tainted or unhealthy", n);
+}
+
+static void say_contested(struct tg_text *text, const struct tg_explanation *e)
+{
+    const struct tg_explained_request *r = stopped_at(e, TG_FUNNEL_UNCONTESTED);
+
+    tg_text_count(text, r->devices[TG_FUNNEL_FREE], "device that matches is free, but is",
+                  "devices that match are free, but are");
+    tg_text_add(text, " given to nobody");
+}
+
+static void add_shortage_of_room(struct tg_text *text, const struct tg_explained_node *node)
+{
+    tg_text_add(text, "node %s has ", node->name);
+    add_amount(text, node->resource, node->left);
+    tg_text_add(text, " %s left of the ", node->resource);
+    add_amount(text, node->resource, node->wanted);
+    tg_text_add(text, " needed (%s)", tg_room_rule_of(node->resource)->reason);
+}
+
+static void say_no_room(struct tg_text *text, const struct tg_explanation *e)
+{
+    if (e->best_node.resource == NULL) {
+        tg_text_add(text, "no node has room for the pod");
+        return;
+    }
+    if (e->devices > 0)
+        tg_text_add(text, "the devices are there, the room for the pod is not: ");
+    else
+        tg_text_add(text, "no node has room for the pod: ");
+    add_shortage_of_room(text, &e->best_node);
+}
+
+static void add_needed(struct tg_text *text, const struct tg_explanation *e)
+{
+    tg_text_count(text, e->devices, "device is", "devices");
+    tg_text_add(text, e->devices == 1 ? " needed; " : " on one node are needed; ");
+}
+
+static void say_insufficient(struct tg_text *text, const struct tg_explanation *e)
+{
+    const struct tg_explained_supply *s = &e->supply;
+
+    add_needed(text, e);
+    if (s->free >= e->devices) {
+        tg_text_add(text, "node %s has %zu that are free, but they cannot meet ", e->best_node.name,
+                    e->best_node.free);
+        if (e->n_requests > 1)
+            tg_text_add(text, "the %zu requests together", e->n_requests);
+        else
+            tg_text_add(text, "the request: what they share with others (counters of a card, "
+                              "capacity) does not suffice");
+    } else {
+        if (s->free == 0)
+            tg_text_add(text, "none is free");
+        else
+            tg_text_add(text, "%zu %s free", s->free, is_or_are(s->free));
+        tg_text_add(text, " of the %zu that match", s->matching);
+    }
+    if (s->taken > 0)
+        tg_text_add(text, ", %zu %s to the other members", s->taken, s->taken == 1 ? "goes" : "go");
+    if (s->used_up > 0)
+        tg_text_add(text, ", %zu %s what others have of the same card", s->used_up,
+                    s->used_up == 1 ? "overlaps" : "overlap");
+    if (s->held > 0 || (s->used_up > 0 && e->n_holders > 0)) {
+        if (s->held > 0)
+            tg_text_add(text, ", %zu %s held by ", s->held, is_or_are(s->held));
+        else
+            tg_text_add(text, ", held by ");
+        add_holders(text, e, false);
+    }
+}
+
+static void say_fragmented(struct tg_text *text, const struct tg_explanation *e)
+{
+    const struct tg_explained_supply *s = &e->supply;
+
+    add_needed(text, e);
+    tg_text_add(text, "%zu are free in all, but spread over %zu nodes with at most %zu each",
+                s->free, s->nodes, s->most);
+    tg_text_add(text, " (best: node %s with %zu of %zu", e->best_node.name, e->best_node.free,
+                e->devices);
+    if (has_best_holders(e)) {
+        tg_text_add(text, "; the others there are held by ");
+        add_holders(text, e, true);
+    }
+    tg_text_add(text, ")");
+}
+
+static void say_constraints(struct tg_text *text, const struct tg_explanation *e)
+{
+    add_needed(text, e);
+    tg_text_add(text,
+                "node %s has %zu free, but they cannot meet the constraints of the claim together",
+                e->best_node.name, e->best_node.free);
+}
+
+/* GaveUp and NoDomain say what is the matter where it comes closest, too. */
+static void say_member(struct tg_text *text, const struct tg_explanation *e)
+{
+    if (e->nodes_fit == 0)
+        say_nodes_unavailable(text, e);
+    else if (e->devices == 0)
+        say_no_room(text, e);
+    else if (e->supply.free < e->devices)
+        say_insufficient(text, e);
+    else if (e->supply.most < e->devices)
+        say_fragmented(text, e);
+    else if (e->best_node.resource != NULL)
+        say_no_room(text, e);
+    else
+        say_insufficient(text, e);
+}
+
+static void say_closest(struct tg_text *text, const struct tg_explanation *e)
+{
+    if (e->best_domain.level != NULL && e->best_domain.name == NULL)
+        say_no_domain(text, e);
+    else
+        say_member(text, e);
+}
+
+static const struct {
+    const char *reason;
+    void (*say)(struct tg_text *text, const struct tg_explanation *e);
+} sayings[] = {
+    {"GaveUp", say_closest},
+    {"NoDomain", say_closest},
+    {"NodesUnavailable", say_nodes_unavailable},
+    {"NoMatchingDevice", say_no_match},
+    {"NeverFits", say_never},
+    {"DevicesTainted", say_tainted},
+    {"DevicesContested", say_contested},
+    {"InsufficientNodeResources", say_no_room},
+    {"InsufficientDevices", say_insufficient},
+    {"FragmentedDevices", say_fragmented},
+    {"ConstraintsUnmet", say_constraints},
+};
+
+static void say_reason(struct tg_text *text, const struct tg_explanation *e)
+{
+    for (size_t i = 0; i < TG_ARRAY_SIZE(sayings); i++) {
+        if (strcmp(sayings[i].reason, e->reason) == 0)
+            sayings[i].say(text, e);
+    }
+}
+
+/* --- around it ------------------------------------------------------------------------------- */
+
+/* How far the gang got, and in which domain. */
+static void add_progress(struct tg_text *text, const struct tg_explanation *e)
+{
+    const struct tg_explained_domain *domain = &e->best_domain;
+    bool level = domain->level != NULL && domain->name != NULL;
+
+    if (e->gave_up)
+        tg_text_add(text,
+                    "gave up after %zu steps without an answer: the members ask for different "
+                    "things in too many combinations; closest so far: ",
+                    e->steps);
+    if (strcmp(e->reason, "NeverFits") == 0)
+        return;
+    if (level && domain->whole_fleet_fits)
+        tg_text_add(text, "the fleet as a whole has room, but no single domain of level %s; ",
+                    domain->level);
+    if (e->members > 1)
+        tg_text_add(text, "%zu of %zu members have a place", e->placed, e->members);
+    if (level)
+        tg_text_add(text, "%s in %s %s, the best of %zu", e->members > 1 ? "" : "it comes closest",
+                    domain->level, domain->name, domain->domains);
+    if (e->members > 1 && !(domain->level != NULL && domain->name == NULL))
+        tg_text_add(text, "; for the next one, ");
+    else if (level)
+        tg_text_add(text, "; ");
+}
+
+static void add_left_out(struct tg_text *text, const struct tg_explanation *e)
+{
+    if (e->nodes_fit > 0 && e->n_rules > 0 && e->fixed_node == NULL &&
+        strcmp(e->reason, "NodesUnavailable") != 0) {
+        tg_text_add(text, "; left out: nodes ");
+        add_rules(text, e);
+    }
+    if (e->supply.tainted > 0 && strcmp(e->reason, "DevicesTainted") != 0) {
+        tg_text_add(text, "; ");
+        tg_text_count(text, e->supply.tainted, "matching device is", "matching devices are");
+        tg_text_add(text, " tainted or unhealthy");
+    }
+    for (size_t i = 0; i < e->n_misses; i++) {
+        const struct tg_explained_miss *miss = &e->misses[i];
+        bool contested = strcmp(miss->rule, "DeviceContested") == 0;
+
+        if (!contested && strcmp(miss->rule, "DeviceUnsupported") != 0)
+            continue;
+        tg_text_add(text, "; ");
+        tg_text_count(text, miss->devices, "matching device is", "matching devices are");
+        if (contested)
+            tg_text_add(text,
+                        " given to nobody, since DeviceClass %s, which is not managed, matches "
+                        "too",
+                        miss->what);
+        else
+            tg_text_add(text, " never allocated (%s)", miss->what);
+    }
+    if (e->bad_pools > 0) {
+        tg_text_add(text, "; ");
+        tg_text_count(text, e->bad_pools, "pool is", "pools are");
+        tg_text_add(text, " unusable (%s: %s)", e->bad_pool, e->bad_pool_why);
+    }
+}
+
+/* --- near misses ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *rule, *with;
+} misses[] = {
+    {"NodeNotReady", "with them ready"},
+    {"NodeUnschedulable", "uncordoned"},
+    {"NodeTainted", "with the taint %.200s tolerated by the pod"},
+    {"NodeSelectorMismatch", "without the pod's nodeSelector"},
+    {"NodeAffinityMismatch", "without the pod's required node affinity"},
+    {"DeviceTainted", "with the taint %.200s tolerated by the request"},
+    {"SelectorMismatch", "without the selector '%.160s'"},
+    {"ClassMismatch", "without the selector '%.160s' of the DeviceClass"},
+};
+
+static const char *with_of(const char *rule)
+{
+    for (size_t i = 0; i < TG_ARRAY_SIZE(misses); i++) {
+        if (strcmp(misses[i].rule, rule) == 0)
+            return misses[i].with;
+    }
+    return NULL;
+}
+
+static void add_with(struct tg_text *text, const char *with, const char *what)
+{
+    const char *gap = strstr(with, "%.");
+
+    if (gap == NULL) {
+        tg_text_add(text, "%s", with);
+        return;
+    }
+    tg_text_add(text, "%.*s%.200s%s", (int)(gap - with), with, tg_or(what, ""),
+                strchr(gap, 's') + 1);
+}
+
+static bool add_miss(struct tg_text *text, const struct tg_explained_miss *miss)
+{
+    const char *with = with_of(miss->rule);
+    bool of_node = strncmp(miss->rule, "Node", 4) == 0;
+
+    if (with == NULL)
+        return false;
+    add_with(text, with, miss->what);
+    tg_text_add(text, ": ");
+    if (of_node) {
+        tg_text_count(text, miss->nodes, "more node", "more nodes");
+        if (miss->devices > 0) {
+            tg_text_add(text, " with ");
+            tg_text_count(text, miss->devices, "free device", "free devices");
+        }
+    } else {
+        tg_text_count(text, miss->devices, "more device", "more devices");
+    }
+    return true;
+}
+
+static void add_misses(struct tg_text *text, const struct tg_explanation *e)
+{
+    size_t told = 0;
+
+    for (size_t i = 0; i < e->n_misses && told < SENTENCE_MISSES; i++) {
+        if (e->misses[i].devices == 0 && e->devices > 0)
+            continue;
+        if (with_of(e->misses[i].rule) == NULL)
+            continue;
+        tg_text_add(text, told == 0 ? ". Nearly: " : "; ");
+        add_miss(text, &e->misses[i]);
+        told++;
+    }
+}
+
+/* --- what would help ------------------------------------------------------------------------- */
+
+static void add_moves(struct tg_text *text, const struct tg_explained_help *help)
+{
+    tg_text_add(text, "if ");
+    for (size_t i = 0; i < help->n_moves; i++)
+        tg_text_add(text, "%s%s moved from node %s to node %s",
+                    i == 0                   ? ""
+                    : i + 1 == help->n_moves ? " and "
+                                             : ", ",
+                    help->moves[i].holder, help->moves[i].from, help->moves[i].to);
+}
+
+static void add_help(struct tg_text *text, const struct tg_explained_help *help)
+{
+    switch (help->kind) {
+    case TG_HELP_FEWER_MEMBERS:
+        tg_text_add(text, "with ");
+        tg_text_count(text, help->n, "member", "members");
+        break;
+    case TG_HELP_FEWER_DEVICES:
+        tg_text_add(text, "with ");
+        tg_text_count(text, help->n, "device", "devices");
+        tg_text_add(text, " in request %s", help->request);
+        break;
+    case TG_HELP_WIDER_TOPOLOGY:
+        tg_text_add(text, "with topology.pack.required: %s", help->what);
+        break;
+    case TG_HELP_NO_TOPOLOGY:
+        tg_text_add(text, "without topology.pack.required");
+        break;
+    case TG_HELP_TOLERATE_NODE_TAINT:
+        tg_text_add(text, "with the taint %.200s tolerated by the pod", help->what);
+        break;
+    case TG_HELP_TOLERATE_DEVICE_TAINT:
+        tg_text_add(text, "with the taint %.200s tolerated by request %s", help->what,
+                    help->request);
+        break;
+    case TG_HELP_RELAX_SELECTOR:
+        tg_text_add(text, "without the selector '%.160s' of request %s", help->what, help->request);
+        break;
+    case TG_HELP_RELAX_NODE_SELECTOR:
+        tg_text_add(text, "without the pod's nodeSelector");
+        break;
+    case TG_HELP_RELAX_NODE_AFFINITY:
+        tg_text_add(text, "without the pod's required node affinity");
+        break;
+    case TG_HELP_SMALLER_POD:
+        tg_text_add(text, "with ");
+        add_amount(text, help->what, help->amount);
+        tg_text_add(text, " %s for the pod", help->what);
+        break;
+    case TG_HELP_MOVE:
+        add_moves(text, help);
+        break;
+    case TG_HELP_KINDS:
+        break;
+    }
+}
+
+static void add_helps(struct tg_text *text, const struct tg_explanation *e)
+{
+    for (size_t i = 0; i < e->n_helps && i < SENTENCE_HELPS; i++) {
+        tg_text_add(text, i == 0 ? ". It would fit now " : "; or ");
+        add_help(text, &e->helps[i]);
+    }
+}
+
+void tg_explanation_sentence(const struct tg_explanation *e, struct tg_text *ret)
+{
+    tg_text_init(ret);
+    if (e->reason == NULL) {
+        tg_text_add(ret, "it fits");
+        return;
+    }
+    add_progress(ret, e);
+    say_reason(ret, e);
+    add_left_out(ret, e);
+    if (e->n_helps == 0)
+        add_misses(ret, e);
+    else
+        add_helps(ret, e);
+}
+
+/* --- the page -------------------------------------------------------------------------------- */
+
+static const char *const stage_words[TG_FUNNEL_STAGES] = {
+    [TG_FUNNEL_SEEN] = "devices published",
+    [TG_FUNNEL_CLASS] = "of the DeviceClass",
+    [TG_FUNNEL_SELECTED] = "match the selectors of the request",
+    [TG_FUNNEL_TOLERATED] = "healthy, and without taints that the request does not tolerate",
+    [TG_FUNNEL_FREE] = "held by nobody",
+    [TG_FUNNEL_UNCONTESTED] = "of managed classes only",
+    [TG_FUNNEL_CAPACITY] = "with counters and capacity left",
+    [TG_FUNNEL_TOGETHER] = "on nodes whose devices meet all requests of one member",
+    [TG_FUNNEL_NODE_FIT] = "on such nodes that take the pod",
+    [TG_FUNNEL_DOMAIN] = "in the domain that comes closest",
+    [TG_FUNNEL_LEFT] = "left by the members before",
+};
+
+/* Stages that change nothing are left out, but for the first and the last. */
+static void page_request(struct tg_buf *out, const struct tg_explained_request *r)
+{
+    size_t before = r->devices[TG_FUNNEL_SEEN];
+
+    if (r->count == 0)
+        tg_buf_printf(out, "Request %s of claim %s: all devices of DeviceClass %s\n", r->request,
+                      r->claim, r->device_class);
+    else
+        tg_buf_printf(out, "Request %s of claim %s: %zu of DeviceClass %s\n", r->request, r->claim,
+                      r->count, r->device_class);
+    for (size_t s = 0; s < TG_FUNNEL_STAGES; s++) {
+        if (s > 0 && s + 1 < TG_FUNNEL_STAGES && r->devices[s] == before)
+            continue;
+        tg_buf_printf(out, "  %6zu %s\n", r->devices[s], stage_words[s]);
+        before = r->devices[s];
+    }
+}
+
+static void page_node(struct tg_buf *out, const struct tg_explanation *e)
+{
+    const struct tg_explained_node *node = &e->best_node;
+    struct tg_text text;
+
+    if (node->name == NULL)
+        return;
+    tg_buf_printf(out, "Best node: %s, %zu of %zu devices", node->name,
+                  node->free < node->needed ? node->free : node->needed, node->needed);
+    if (node->rule != NULL)
+        tg_buf_printf(out, ", %s", node->rule);
+    if (node->resource != NULL) {
+        tg_text_init(&text);
+        add_amount(&text, node->resource, node->left);
+        tg_text_add(&text, " of ");
+        add_amount(&text, node->resource, node->wanted);
+        tg_buf_printf(out, ", %s %s", text.data, node->resource);
+    }
+    tg_buf_append_str(out, "\n");
+}
+
+static void page_holders(struct tg_buf *out, const struct tg_explanation *e)
+{
+    for (size_t i = 0; i < e->n_holders; i++) {
+        const struct tg_explained_holder *h = &e->holders[i];
+
+        tg_buf_printf(out, "%s  %s: %zu on node %s", i == 0 ? "Held by\n" : "", h->name, h->devices,
+                      tg_or(h->node, "-"));
+        if (h->pod != NULL)
+            tg_buf_printf(out, ", for pod %s", h->pod);
+        tg_buf_append_str(out, "\n");
+    }
+    if (e->more_holders)
+        tg_buf_append_str(out, "  and others\n");
+}
+
+static void page_misses(struct tg_buf *out, const struct tg_explanation *e)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < e->n_misses; i++) {
+        struct tg_text text;
+
+        tg_text_init(&text);
+        if (!add_miss(&text, &e->misses[i]))
+            continue;
+        tg_buf_printf(out, "%s  %s\n", first ? "Nearly\n" : "", text.data);
+        first = false;
+    }
+}
+
+static void page_helps(struct tg_buf *out, const struct tg_explanation *e)
+{
+    for (size_t i = 0; i < e->n_helps; i++) {
+        struct tg_text text;
+
+        tg_text_init(&text);
+        add_help(&text, &e->helps[i]);
+        tg_buf_printf(out, "%s  %s (%s)\n", i == 0 ? "It would fit now\n" : "", text.data,
+                      e->helps[i].code);
+    }
+    if (e->n_helps == 0 && e->helps_complete)
+        tg_buf_append_str(out, "Nothing that was tried would make it fit now.\n");
+}
+
+int tg_explanation_page(const struct tg_explanation *e, struct tg_buf *ret, struct tg_error *err)
+{
+    struct tg_text text;
+
+    tg_explanation_sentence(e, &text);
+    tg_buf_printf(ret, "%s: %s\n", tg_or(e->reason, "Fits"), text.data);
+    if (e->member != NULL && e->members > 1)
+        tg_buf_printf(ret, "Member: %s\n", e->member);
+    for (size_t i = 0; i < e->n_requests; i++)
+        page_request(ret, &e->requests[i]);
+    if (e->reason != NULL)
+        page_node(ret, e);
+    page_holders(ret, e);
+    page_misses(ret, e);
+    page_helps(ret, e);
+    return ret->failed ? tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                      "the explanation is longer than its bound")
+                       : 0;
+}
