@@ -23,7 +23,8 @@ static int find_domain(struct tg_explaining *e, struct tg_error *err)
         if (e->domain != NULL &&
             (domain->places < most || (domain->places == most && domain->free <= e->domain->free)))
             continue;
-        rc = tg_search_best_fit(e->board, &domain->scope, &placed, err);
+        if (e->board->n_groups > 1)
+            rc = tg_search_best_fit(e->board, &domain->scope, &placed, err);
         if (rc < 0)
             return rc;
         if (e->domain == NULL || placed > most ||

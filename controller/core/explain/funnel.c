@@ -3,6 +3,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
+#include "api/tangram/names.h"
 #include "controller/core/explain/parts.h"
 #include "controller/core/fit/capacity.h"
 #include "controller/core/fit/room.h"
@@ -47,10 +48,13 @@ struct verdict {
     bool ours, held;
 };
 
-static void judge_selectors(const struct tg_explaining *e, const struct tg_ask *ask, size_t device,
+static void judge_selectors(const struct tg_explaining *e, size_t request, size_t device,
                             struct verdict *v)
 {
-    for (size_t i = 0; i < ask->n_selectors && v->selectors_failed < 2; i++) {
+    const struct tg_ask *ask = &e->board->book.asks[e->slots[request]->ask];
+
+    for (size_t i = e->guards[request] ? 1 : 0; i < ask->n_selectors && v->selectors_failed < 2;
+         i++) {
         bool match = false;
 
         if (tg_selection_matches(ask->selectors[i], e->board->fleet, device, &match, NULL) == 0 &&
@@ -91,7 +95,7 @@ static void judge(const struct tg_explaining *e, size_t request, size_t device, 
 
     *v = (struct verdict){.ours = row->unsupported == NULL && row->contested == NULL,
                           .held = row->holder != NULL && !e->group->admin};
-    judge_selectors(e, ask, device, v);
+    judge_selectors(e, request, device, v);
     if (v->selectors_failed < 2)
         judge_taints(ask, row, v);
     v->stage = stage_of(ask, v);
@@ -197,7 +201,8 @@ static void note_suspect(struct tg_explaining *e, size_t request, size_t device,
     const struct tg_ask *ask = &e->board->book.asks[e->slots[request]->ask];
     const struct tg_fleet_device *row = &e->board->fleet->devices[device];
     size_t failed = v->selectors_failed + v->taints_failed + (v->ours ? 0 : 1);
-    struct tg_explain_suspect suspect = {.request = request};
+    struct tg_explain_suspect suspect = {.request = request,
+                                         .special = row->exact || row->shared || row->wide};
 
     if (failed != 1 || v->held || !node_passes(e, row))
         return;
@@ -213,7 +218,7 @@ static void note_suspect(struct tg_explaining *e, size_t request, size_t device,
         suspect.rule = row->contested != NULL ? "DeviceContested" : "DeviceUnsupported";
         suspect.text = row->contested != NULL ? row->contested : row->unsupported;
     }
-    tg_explain_suspect(e, &suspect, row->node, 1);
+    e->near_device[device] = tg_explain_suspect(e, &suspect, row->node, 1);
 }
 
 /* What all requests say of one device: bit i is of request i. */
@@ -301,6 +306,7 @@ static int walk_device(struct funnel *f, size_t device, struct tg_error *err)
         if (rc < 0)
             return rc;
     }
+    e->whole[device] = looks.whole != 0;
     count_supply(e, device, &looks);
     count_on_node(e, device, &looks);
     if (looks.whole != 0 && e->board->fleet->devices[device].holder != NULL && !e->group->admin &&
@@ -399,6 +405,12 @@ static bool is_all(const struct tg_exact_request *request)
     return tg_streq(request->allocation_mode, "All");
 }
 
+static bool is_guarded(const struct tg_fleet_class *klass)
+{
+    return klass->n_selectors > 0 && klass->object->spec->selectors.items[0].cel != NULL &&
+           tg_streq(klass->object->spec->selectors.items[0].cel->expression, TG_GUARD_EXPRESSION);
+}
+
 static int list_requests(struct tg_explaining *e, struct tg_error *err)
 {
     size_t n = e->member->n_slots;
@@ -415,6 +427,7 @@ static int list_requests(struct tg_explaining *e, struct tg_error *err)
             return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                                 "the decision needs more memory than its budget");
         e->slots[i] = slot;
+        e->guards[i] = is_guarded(ask->klass);
         e->out->requests[i] =
             (struct tg_explained_request){.claim = claim,
                                           .request = slot->request,
@@ -480,6 +493,12 @@ static int open(struct funnel *f, struct tg_error *err)
         rc = tg_core_alloc(e->arena, nodes, sizeof(*e->short_of), &e->short_of, err);
     if (rc == 0)
         rc = tg_core_alloc(e->arena, nodes, sizeof(*e->suspect_on), &e->suspect_on, err);
+    if (rc == 0)
+        rc = tg_core_alloc(e->arena, nodes, sizeof(*e->near_node), &e->near_node, err);
+    if (rc == 0)
+        rc = tg_core_alloc(e->arena, devices, sizeof(*e->whole), &e->whole, err);
+    if (rc == 0)
+        rc = tg_core_alloc(e->arena, devices, sizeof(*e->near_device), &e->near_device, err);
     if (rc == 0)
         rc = tg_core_alloc(e->arena, nodes, sizeof(*f->views), &f->views, err);
     if (rc == 0)

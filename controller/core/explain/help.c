@@ -4,11 +4,12 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
-#include "controller/core/explain/parts.h"
+#include "controller/core/explain/move.h"
+#include "controller/core/explain/numbers.h"
 #include "controller/core/explain/trial.h"
 
-/* Of nodes and devices of all trials together. */
-#define STEPS_DEFAULT ((size_t)300000)
+/* Of nodes, and of devices where the kind of request is a new one, of all trials together. */
+#define STEPS_DEFAULT ((size_t)20000)
 
 static const char *const codes[TG_HELP_KINDS] = {
     [TG_HELP_FEWER_MEMBERS] = "FewerMembers",
@@ -31,6 +32,7 @@ const char *tg_help_code(enum tg_help_kind kind)
 
 struct helper {
     struct tg_explaining *e;
+    struct tg_numbers numbers;
     struct tg_trial trial;
 };
 
@@ -44,8 +46,12 @@ static void add(struct helper *h, const struct tg_explained_help *help)
     out->helps[out->n_helps++].code = codes[help->kind];
 }
 
-static bool fits(struct helper *h, const struct tg_trial_change *change)
+/* By numbers where they decide it, else by trial. */
+static bool fits(struct helper *h, const struct tg_trial_change *change,
+                 const struct tg_numbers_change *numbers)
 {
+    if (tg_numbers_decide(&h->numbers, numbers))
+        return tg_numbers_fit(&h->numbers, numbers);
     return tg_trial_fits(&h->trial, h->e->in->request, change, NULL);
 }
 
@@ -112,7 +118,8 @@ static int try_rules(struct helper *h, struct tg_error *err)
         struct tg_toleration toleration;
         struct tg_explained_help help = {.what = suspect->text};
 
-        if (!change_of(suspect, request, &toleration, &change, &help.kind) || !fits(h, &change))
+        if (!change_of(suspect, request, &toleration, &change, &help.kind) ||
+            !fits(h, &change, &(struct tg_numbers_change){.suspect = i}))
             continue;
         help.request = change.request;
         if (suspect->taint != NULL) {
@@ -128,48 +135,87 @@ static int try_rules(struct helper *h, struct tg_error *err)
 
 /* --- topology -------------------------------------------------------------------------------- */
 
+/* Does it fit with that level? Domains of numbers are of the board, which the trials leave alone.
+ */
+static bool fits_in(struct helper *h, const struct tg_level *level)
+{
+    struct tg_place_request request = *h->e->in->request;
+    struct tg_domains domains = {.n = 0};
+    const struct tg_numbers_change numbers = {.suspect = TG_NO_SUSPECT, .domains = &domains};
+
+    if (tg_numbers_decide(&h->numbers, &numbers))
+        return tg_domains_find(h->e->board, level, &h->e->pack.everything, &domains, NULL) == 0 &&
+               tg_numbers_fit(&h->numbers, &numbers);
+    request.pack_required = level;
+    return tg_trial_fits(&h->trial, &request, NULL, NULL);
+}
+
+static const struct tg_level *find_rank(const struct tg_explain_input *in, size_t rank)
+{
+    for (size_t i = 0; i < in->n_levels; i++) {
+        if (in->levels[i].rank == rank && in->levels[i].device_attribute == NULL)
+            return &in->levels[i];
+    }
+    return NULL;
+}
+
 /* The next wider level that would do, else none at all. */
 static void try_topology(struct helper *h)
 {
-    const struct tg_explain_input *in = h->e->in;
-    const struct tg_level *required = in->request->pack_required;
-    struct tg_place_request request = *in->request;
+    const struct tg_level *required = h->e->in->request->pack_required;
+    size_t rank = 0;
 
     if (required == NULL || !h->e->out->best_domain.whole_fleet_fits)
         return;
-    for (size_t rank = required->rank; rank > 0; rank--) {
-        const struct tg_level *wider = NULL;
+    if (required->rank != TG_LEVEL_UNRANKED)
+        rank = required->rank;
+    for (; rank > 0; rank--) {
+        const struct tg_level *wider = find_rank(h->e->in, rank - 1);
 
-        for (size_t i = 0; i < in->n_levels; i++) {
-            if (in->levels[i].rank == rank - 1 && in->levels[i].device_attribute == NULL)
-                wider = &in->levels[i];
-        }
-        if (required->rank == TG_LEVEL_UNRANKED)
-            break;
-        request.pack_required = wider;
-        if (wider != NULL && tg_trial_fits(&h->trial, &request, NULL, NULL)) {
-            add(h,
-                &(struct tg_explained_help){.kind = TG_HELP_WIDER_TOPOLOGY, .what = wider->name});
-            return;
-        }
+        if (wider == NULL || !fits_in(h, wider))
+            continue;
+        add(h, &(struct tg_explained_help){.kind = TG_HELP_WIDER_TOPOLOGY, .what = wider->name});
+        return;
     }
-    request.pack_required = NULL;
-    if (tg_trial_fits(&h->trial, &request, NULL, NULL))
-        add(h, &(struct tg_explained_help){.kind = TG_HELP_NO_TOPOLOGY});
+    /* That was found out before. */
+    add(h, &(struct tg_explained_help){.kind = TG_HELP_NO_TOPOLOGY});
 }
 
 /* --- less ------------------------------------------------------------------------------------ */
+
+/* The demand of a member with so much less of the resource, in the arena; NULL: it is exhausted. */
+static struct tg_demand *lessen(struct helper *h, const char *resource, int64_t less)
+{
+    const struct tg_demand *demand = &h->e->group->demand;
+    struct tg_demand *ret = tg_arena_alloc(h->e->arena, sizeof(*ret));
+
+    if (ret == NULL)
+        return NULL;
+    *ret = (struct tg_demand){
+        .items = tg_arena_alloc_array(h->e->arena, demand->n + 1, sizeof(*ret->items)),
+        .n = demand->n};
+    for (size_t i = 0; ret->items != NULL && i < demand->n; i++) {
+        ret->items[i] = demand->items[i];
+        if (strcmp(demand->items[i].name, resource) == 0)
+            ret->items[i].value -= less;
+    }
+    return ret->items == NULL ? NULL : ret;
+}
 
 static void try_smaller_pod(struct helper *h)
 {
     const struct tg_explained_node *node = &h->e->out->best_node;
     const struct tg_trial_change change = {.resource = node->resource,
                                            .less = node->wanted - node->left};
+    struct tg_numbers_change numbers = {.suspect = TG_NO_SUSPECT};
 
-    if (node->resource == NULL || node->left <= 0 || node->rule != NULL || !fits(h, &change))
+    if (node->resource == NULL || node->left <= 0 || node->rule != NULL ||
+        !tg_trial_can_shrink(h->e->group->piece, &change))
         return;
-    add(h, &(struct tg_explained_help){
-               .kind = TG_HELP_SMALLER_POD, .what = node->resource, .amount = node->left});
+    numbers.demand = lessen(h, node->resource, change.less);
+    if (numbers.demand != NULL && fits(h, &change, &numbers))
+        add(h, &(struct tg_explained_help){
+                   .kind = TG_HELP_SMALLER_POD, .what = node->resource, .amount = node->left});
 }
 
 /* The largest count of one request with which all fits: what fits with more fits with fewer. */
@@ -181,7 +227,8 @@ static void try_fewer_devices(struct helper *h, const struct tg_explained_reques
         size_t middle = high - (high - low) / 2;
         const struct tg_trial_change change = {.request = request->request, .count = middle};
 
-        if (fits(h, &change))
+        if (fits(h, &change,
+                 &(struct tg_numbers_change){.suspect = TG_NO_SUSPECT, .devices = middle}))
             low = middle;
         else
             high = middle - 1;
@@ -191,35 +238,48 @@ static void try_fewer_devices(struct helper *h, const struct tg_explained_reques
                    .kind = TG_HELP_FEWER_DEVICES, .request = request->request, .n = low});
 }
 
-/* As many of members that are all alike as have a place. */
+/* Members that are all alike: as many as have a place in the best attempt, and those have. */
 static void try_fewer_members(struct helper *h)
 {
-    struct tg_place_request request = *h->e->in->request;
+    size_t placed = h->e->out->placed;
 
-    request.n_pieces = h->e->out->placed;
-    if (h->e->board->n_groups > 1 || request.n_pieces == 0 ||
-        request.n_pieces == h->e->in->request->n_pieces)
-        return;
-    if (tg_trial_fits(&h->trial, &request, NULL, NULL))
-        add(h, &(struct tg_explained_help){.kind = TG_HELP_FEWER_MEMBERS, .n = request.n_pieces});
+    if (h->e->board->n_groups == 1 && placed > 0 && !h->e->board->gave_up)
+        add(h, &(struct tg_explained_help){.kind = TG_HELP_FEWER_MEMBERS, .n = placed});
+}
+
+static int try_moves(struct helper *h, bool *ret_complete, struct tg_error *err)
+{
+    struct tg_explained_help help;
+    bool found = false;
+    int rc = tg_explain_move(h->e, &h->trial, &found, &help, ret_complete, err);
+
+    if (rc == 0 && found)
+        add(h, &help);
+    return rc;
 }
 
 int tg_explain_helps(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_error *err)
 {
     struct helper h = {.e = e};
+    bool moves = false;
     size_t steps = e->in->max_steps == 0 ? STEPS_DEFAULT : e->in->max_steps;
     int rc = tg_trial_init(&h.trial, fleet, steps, e->arena, err);
 
+    if (rc == 0)
+        rc = tg_numbers_init(&h.numbers, e, err);
     if (rc == 0)
         rc = try_rules(&h, err);
     if (rc < 0)
         return rc;
     try_topology(&h);
+    rc = try_moves(&h, &moves, err);
+    if (rc < 0)
+        return rc;
     try_smaller_pod(&h);
     for (size_t i = 0; i < e->out->n_requests; i++)
         try_fewer_devices(&h, &e->out->requests[i]);
     try_fewer_members(&h);
-    e->out->helps_complete = !h.trial.refused && e->board->n_groups == 1 && !e->out->more_misses &&
-                             !e->out->more_requests;
+    e->out->helps_complete = moves && !h.trial.refused && e->board->n_groups == 1 &&
+                             !e->out->more_misses && !e->out->more_requests;
     return 0;
 }

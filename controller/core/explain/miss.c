@@ -18,28 +18,40 @@ static bool same_taint(const struct tg_taint *a, const struct tg_taint *b)
 
 static bool same_suspect(const struct tg_explain_suspect *a, const struct tg_explain_suspect *b)
 {
-    return strcmp(a->rule, b->rule) == 0 && a->request == b->request &&
-           tg_streq(a->text, b->text) && same_taint(a->taint, b->taint);
+    return (a->rule == b->rule || strcmp(a->rule, b->rule) == 0) && a->request == b->request &&
+           (a->text == b->text || tg_streq(a->text, b->text)) && same_taint(a->taint, b->taint);
 }
 
-void tg_explain_suspect(struct tg_explaining *e, const struct tg_explain_suspect *suspect,
-                        size_t node, size_t devices)
+static size_t find_suspect(const struct tg_explaining *e, const struct tg_explain_suspect *suspect)
 {
     size_t i = 0;
 
+    if (e->last_suspect < e->n_suspects && same_suspect(&e->suspects[e->last_suspect], suspect))
+        return e->last_suspect;
     while (i < e->n_suspects && !same_suspect(&e->suspects[i], suspect))
         i++;
+    return i;
+}
+
+unsigned char tg_explain_suspect(struct tg_explaining *e, const struct tg_explain_suspect *suspect,
+                                 size_t node, size_t devices)
+{
+    size_t i = find_suspect(e, suspect);
+
     if (i == TG_EXPLAIN_SUSPECTS) {
         e->out->more_misses = true;
-        return;
+        return 0;
     }
     if (i == e->n_suspects)
         e->suspects[e->n_suspects++] = *suspect;
+    e->last_suspect = i;
     e->suspects[i].devices += devices;
-    if (node == TG_NO_INDEX || (e->suspect_on[node] >> i & 1U) != 0)
-        return;
-    e->suspect_on[node] |= 1U << i;
-    e->suspects[i].nodes++;
+    e->suspects[i].special = e->suspects[i].special || suspect->special;
+    if (node != TG_NO_INDEX && (e->suspect_on[node] >> i & 1U) == 0) {
+        e->suspect_on[node] |= 1U << i;
+        e->suspects[i].nodes++;
+    }
+    return (unsigned char)(i + 1);
 }
 
 /* --- nodes ----------------------------------------------------------------------------------- */
@@ -114,7 +126,7 @@ static void look_at_node(struct tg_explaining *e, size_t node)
         suspect.rule = "NodeTainted";
     else
         suspect.taint = NULL;
-    tg_explain_suspect(e, &suspect, node, e->free_on[node]);
+    e->near_node[node] = tg_explain_suspect(e, &suspect, node, e->free_on[node]);
 }
 
 /* --- what is told ---------------------------------------------------------------------------- */

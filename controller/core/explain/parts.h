@@ -21,6 +21,7 @@ struct tg_explain_suspect {
     const struct tg_taint *taint;
     const char *text;
     size_t request, nodes, devices;
+    bool special; /* one of the devices is exact, or can be given more than once */
 };
 
 /* Held devices that are looked at for their holders, beside those of the best node. */
@@ -36,7 +37,9 @@ struct tg_explaining {
     const struct tg_board_member *member; /* the first one without a place */
     const struct tg_board_group *group;
     size_t group_index;
-    bool *taken; /* one a device: a member on the board has it */
+    /* One a device: */
+    bool *taken; /* a member on the board has it */
+    bool *whole; /* some request could have it if nobody held it */
     /* One a node: */
     bool *in_scope;          /* of the domain, or the fixed node */
     uint32_t *free_on;       /* devices that some request could have, nothing else being placed */
@@ -56,16 +59,22 @@ struct tg_explaining {
     struct tg_explain_suspect suspects[TG_EXPLAIN_SUSPECTS];
     size_t n_suspects;
     uint32_t *suspect_on; /* one a node: bit i, suspects[i] counts it already */
+    unsigned char
+        *near_device;         /* one a device: 1 + the suspect that alone keeps it away, 0: none */
+    unsigned char *near_node; /* the same, one a node */
+    size_t last_suspect;      /* it is often the same again */
+    bool guards[TG_EXPLAIN_REQUESTS]; /* the first selector of its class is the guard, which matches
+                                         every device */
 };
 
 /* funnel.c: requests, choices, what stands on nodes; the board holds the best attempt. */
 int tg_explain_walk(struct tg_explaining *e, struct tg_error *err);
 /* funnel.c: the stages that are of nodes; last, for the board is cleared. */
 int tg_explain_stages(struct tg_explaining *e, struct tg_error *err);
-/* miss.c. One more device (TG_NO_INDEX: none) of a node (TG_NO_INDEX: of none) that this alone
- * keeps away. */
-void tg_explain_suspect(struct tg_explaining *e, const struct tg_explain_suspect *suspect,
-                        size_t node, size_t devices);
+/* miss.c. More devices of a node (TG_NO_INDEX: of none) that this alone keeps away. 1 + its number;
+ * 0: there are too many. */
+unsigned char tg_explain_suspect(struct tg_explaining *e, const struct tg_explain_suspect *suspect,
+                                 size_t node, size_t devices);
 /* "key=value:effect", of the arena; NULL: it is exhausted. */
 const char *tg_explain_taint(struct tg_arena *arena, const struct tg_taint *taint);
 /* After the walk. */

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "api/runtime/base/str.h"
-#include "controller/core/model/view.h"
+#include "controller/core/gang/offer.h"
+#include "controller/core/gang/pack.h"
+#include "controller/core/gang/quick.h"
 
 /* Steps of the search in one trial. */
 #define SEARCH_STEPS ((size_t)20000)
@@ -53,6 +55,39 @@ static struct tg_toleration *with_toleration(struct tg_arena *arena,
     return ret;
 }
 
+/* Where the only container asks for the resource; n: nowhere, or too little. */
+static size_t find_shrinkable(const struct tg_pod_spec *spec, const struct tg_trial_change *change,
+                              size_t n, int64_t *ret_has)
+{
+    const struct tg_resources *resources = spec->containers.items[0].resources;
+    size_t i = 0;
+
+    while (i < n && !tg_streq(resources->requests.items[i].key, change->resource))
+        i++;
+    if (i == n ||
+        tg_amount_parse(change->resource, resources->requests.items[i].value, ret_has, NULL) < 0)
+        return n;
+    return *ret_has <= change->less ? n : i;
+}
+
+/* Requests of a pod of which it is plain what they add up to: one container, no more. */
+static size_t plain_requests(const struct tg_pod_spec *spec)
+{
+    if (spec == NULL || spec->containers.n != 1 || spec->init_containers.n > 0 ||
+        spec->resources != NULL || spec->containers.items[0].resources == NULL)
+        return 0;
+    return spec->containers.items[0].resources->requests.n;
+}
+
+bool tg_trial_can_shrink(const struct tg_piece *piece, const struct tg_trial_change *change)
+{
+    const struct tg_pod_spec *spec = piece->n_pods != 1 ? NULL : piece->pods[0]->spec;
+    size_t n = plain_requests(spec);
+    int64_t has = 0;
+
+    return n > 0 && find_shrinkable(spec, change, n, &has) < n;
+}
+
 /* The only container asks for less; pods of another form stay as they are. */
 static bool shrink(struct tg_arena *arena, struct tg_pod_spec *spec,
                    const struct tg_trial_change *change)
@@ -60,24 +95,20 @@ static bool shrink(struct tg_arena *arena, struct tg_pod_spec *spec,
     struct tg_container *container;
     struct tg_resources *resources;
     struct tg_string_pair *pairs;
+    size_t n = plain_requests(spec), i = n;
     int64_t has = 0;
-    size_t i = 0;
 
-    if (spec->containers.n != 1 || spec->init_containers.n > 0 || spec->resources != NULL ||
-        spec->containers.items[0].resources == NULL)
+    if (n > 0)
+        i = find_shrinkable(spec, change, n, &has);
+    if (i == n)
         return true;
     container = copy(arena, spec->containers.items, sizeof(*container));
     resources = copy(arena, spec->containers.items[0].resources, sizeof(*resources));
     if (container == NULL || resources == NULL)
         return false;
-    pairs = copy(arena, resources->requests.items, resources->requests.n * sizeof(*pairs) + 1);
+    pairs = copy(arena, resources->requests.items, n * sizeof(*pairs));
     if (pairs == NULL)
         return false;
-    while (i < resources->requests.n && !tg_streq(pairs[i].key, change->resource))
-        i++;
-    if (i == resources->requests.n ||
-        tg_amount_parse(change->resource, pairs[i].value, &has, NULL) < 0 || has < change->less)
-        return true;
     pairs[i].value = tg_arena_printf(arena, "%" PRId64 "%s", has - change->less,
                                      strcmp(change->resource, TG_RESOURCE_CPU) == 0 ? "m" : "");
     resources->requests.items = pairs;
@@ -242,13 +273,31 @@ static const struct tg_piece *change_pieces(struct tg_arena *arena,
 
 /* --- the trial ------------------------------------------------------------------------------- */
 
+/* As tg_place, without a word of why not. */
+static bool has_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
+                      struct tg_arena *arena)
+{
+    struct tg_board *board = tg_arena_alloc(arena, sizeof(*board));
+    struct tg_placement placement;
+    struct tg_pack pack;
+    bool placed = false;
+
+    if (board == NULL || tg_quick_place(fleet, request, arena, &placement, &placed, NULL) < 0)
+        return false;
+    if (placed)
+        return true;
+    return tg_board_init(board, fleet, request, arena, NULL) == 0 &&
+           tg_pack_init(&pack, board, NULL) == 0 &&
+           tg_pack_search(&pack, board, &placed, NULL) == 0 && placed;
+}
+
 bool tg_trial_fits(struct tg_trial *trial, const struct tg_place_request *request,
                    const struct tg_trial_change *change, struct tg_placement *ret_placement)
 {
     static const struct tg_trial_change none = {.count = 0};
-    size_t cost = trial->fleet->n_nodes + trial->fleet->n_devices;
+    /* What is known of the kind of request is known already if it is the same. */
+    size_t cost = trial->fleet->n_nodes + (change == NULL ? 0 : trial->fleet->n_devices);
     struct tg_place_request changed = *request;
-    struct tg_placement placement;
     struct tg_no_place why;
 
     if (cost > trial->max_steps - trial->steps) {
@@ -263,6 +312,9 @@ bool tg_trial_fits(struct tg_trial *trial, const struct tg_place_request *reques
         return false;
     }
     changed.max_steps = SEARCH_STEPS;
-    return tg_place(trial->fleet, &changed, trial->scratch,
-                    ret_placement == NULL ? &placement : ret_placement, &why, NULL) == 0;
+    tg_offers_tick(trial->fleet);
+    if (!has_place(trial->fleet, &changed, trial->scratch))
+        return false;
+    return ret_placement == NULL ||
+           tg_place(trial->fleet, &changed, trial->scratch, ret_placement, &why, NULL) == 0;
 }

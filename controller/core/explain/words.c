@@ -444,12 +444,17 @@ static void add_misses(struct tg_text *text, const struct tg_explanation *e)
 static void add_moves(struct tg_text *text, const struct tg_explained_help *help)
 {
     tg_text_add(text, "if ");
-    for (size_t i = 0; i < help->n_moves; i++)
-        tg_text_add(text, "%s%s moved from node %s to node %s",
-                    i == 0                   ? ""
-                    : i + 1 == help->n_moves ? " and "
-                                             : ", ",
-                    help->moves[i].holder, help->moves[i].from, help->moves[i].to);
+    for (size_t i = 0; i < help->n_moves; i++) {
+        const struct tg_explained_move *move = &help->moves[i];
+
+        if (i > 0)
+            tg_text_add(text, i + 1 == help->n_moves ? " and " : ", ");
+        if (strcmp(move->from, move->to) == 0)
+            tg_text_add(text, "%s had other devices of node %s", move->holder, move->from);
+        else
+            tg_text_add(text, "%s moved from node %s to node %s", move->holder, move->from,
+                        move->to);
+    }
 }
 
 static void add_help(struct tg_text *text, const struct tg_explained_help *help)

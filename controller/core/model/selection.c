@@ -215,27 +215,37 @@ static int evaluate(struct tg_selection *s, const char *driver, const struct tg_
     return rc;
 }
 
-int tg_selection_matches(struct tg_selection *selection, const struct tg_fleet *fleet,
-                         size_t device, bool *ret, struct tg_error *err)
+/* Apart from what is known already: that is asked for far more often and needs no room. */
+static int find_out(struct tg_selection *selection, const struct tg_fleet *fleet, size_t device,
+                    bool *ret, struct tg_error *err)
 {
     struct tg_model *model = fleet->model;
     const struct tg_slot *slot = fleet->devices[device].slot;
-    enum verdict verdict = known(&selection->of_contents, slot->content);
+    enum verdict verdict = VERDICT_UNKNOWN;
     struct tg_error own = TG_ERROR_INIT;
     struct tg_device object;
-    int rc = 0;
+    int rc;
 
-    if (verdict == VERDICT_UNKNOWN || verdict == VERDICT_FAILS) {
-        err = err == NULL ? &own : err;
-        tg_arena_reset(model->scratch);
-        rc = tg_slot_device(model, slot, model->scratch, &object, err);
-        if (rc == 0)
-            rc = evaluate(selection, fleet->devices[device].driver, &object, &verdict, err);
-        if (rc == 0 || rc == -TG_FAILED_PRECONDITION)
-            learn(&selection->of_contents, slot->content, verdict);
-    }
+    err = err == NULL ? &own : err;
+    tg_arena_reset(model->scratch);
+    rc = tg_slot_device(model, slot, model->scratch, &object, err);
+    if (rc == 0)
+        rc = evaluate(selection, fleet->devices[device].driver, &object, &verdict, err);
+    if (rc == 0 || rc == -TG_FAILED_PRECONDITION)
+        learn(&selection->of_contents, slot->content, verdict);
     *ret = verdict == VERDICT_YES;
     return rc;
+}
+
+int tg_selection_matches(struct tg_selection *selection, const struct tg_fleet *fleet,
+                         size_t device, bool *ret, struct tg_error *err)
+{
+    enum verdict verdict = known(&selection->of_contents, fleet->devices[device].slot->content);
+
+    if (verdict == VERDICT_UNKNOWN || verdict == VERDICT_FAILS)
+        return find_out(selection, fleet, device, ret, err);
+    *ret = verdict == VERDICT_YES;
+    return 0;
 }
 
 size_t tg_selection_evaluations(const struct tg_selection *selection)

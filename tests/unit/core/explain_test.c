@@ -191,6 +191,120 @@ static void what_helps_was_tried(void **state)
     world_done(&w);
 }
 
+/* --- moves ----------------------------------------------------------------------------------- */
+
+/* A claim of one GPU with its pod, bound to the node. */
+static void add_resident(struct world *w, const char *name, const char *node, const char *device,
+                         const char *cpu)
+{
+    char more[256];
+
+    snprintf(more, sizeof(more),
+             "\"nodeName\":\"%s\",\"resourceClaims\":[{\"name\":\"c\","
+             "\"resourceClaimName\":\"%s\"}],",
+             node, name);
+    w->pods[w->n_pods++] = new_pod(w, name, cpu, more);
+    w->claims[w->n_claims++] = decodef(
+        w->arena, &tg_resource_claim_type,
+        "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\",\"uid\":\"u-%s\"},\"spec\":{"
+        "\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":"
+        "\"gpu\"}}]}},\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\","
+        "\"driver\":\"" GPU_DRIVER "\",\"pool\":\"%s\",\"device\":\"%s\"}]}}}}",
+        name, name, node, device);
+}
+
+static bool find_resident(void *data, const char *holder, struct tg_resident *ret)
+{
+    struct world *w = data;
+
+    for (size_t i = 0; i < w->n_claims; i++) {
+        char name[64];
+
+        snprintf(name, sizeof(name), "claim ns/%s", w->claims[i]->metadata->name);
+        if (strcmp(name, holder) != 0)
+            continue;
+        *ret = (struct tg_resident){.claim = w->claims[i], .pods = &w->pods[i], .n_pods = 1};
+        return true;
+    }
+    return false;
+}
+
+static struct tg_explanation explain_moving(struct world *w, size_t n, size_t gpus)
+{
+    const struct tg_place_request request = {
+        .name = "gang ns/g", .pieces = new_gang(w, n, gpus), .n_pieces = n};
+    const struct tg_explain_input input = {
+        .request = &request, .find = find_resident, .data = w, .max_steps = SIZE_MAX};
+    struct tg_explanation ret;
+    struct tg_error err = TG_ERROR_INIT;
+    struct tg_fleet *fleet = world_fleet(w);
+    uint64_t before = tg_fleet_hash(fleet);
+
+    if (tg_explain_request(fleet, &input, w->arena, &ret, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_true(before == tg_fleet_hash(fleet));
+    return ret;
+}
+
+static const struct tg_explained_help *find_help(const struct tg_explanation *e, const char *code)
+{
+    for (size_t i = 0; i < e->n_helps; i++) {
+        if (strcmp(e->helps[i].code, code) == 0)
+            return &e->helps[i];
+    }
+    return NULL;
+}
+
+static void a_claim_that_could_live_elsewhere_is_named_with_its_new_node(void **state)
+{
+    struct world w;
+    struct tg_explanation e;
+    const struct tg_explained_help *help;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "a", "", "");
+    add_gpus(&w, "a", 2, "");
+    add_node(&w, "b", "", "");
+    add_gpus(&w, "b", 2, "");
+    add_resident(&w, "ra", "a", "gpu-1", "1");
+    add_resident(&w, "rb", "b", "gpu-0", "1");
+    e = explain_moving(&w, 1, 2);
+    assert_string_equal(e.reason, "FragmentedDevices");
+    help = find_help(&e, "MoveClaims");
+    assert_non_null(help);
+    assert_int_equal(help->n_moves, 1);
+    assert_string_equal(help->moves[0].holder, "claim ns/ra");
+    assert_string_equal(help->moves[0].pod, "ns/ra");
+    assert_string_equal(help->moves[0].from, "a");
+    assert_string_equal(help->moves[0].to, "b");
+    assert_string_equal(e.holders[0].pod, "ns/ra");
+    world_done(&w);
+}
+
+/* The other node has the device, not the room for the pod. */
+static void a_move_that_the_pod_has_no_room_for_is_none(void **state)
+{
+    struct world w;
+    struct tg_explanation e;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "a", "", "");
+    add_gpus(&w, "a", 2, "");
+    add_node(&w, "b", "", "");
+    add_gpus(&w, "b", 2, "");
+    add_resident(&w, "ra", "a", "gpu-1", "6");
+    add_resident(&w, "rb", "b", "gpu-0", "6");
+    e = explain_moving(&w, 1, 2);
+    assert_string_equal(e.reason, "FragmentedDevices");
+    assert_null(find_help(&e, "MoveClaims"));
+    assert_true(e.helps_complete);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +314,8 @@ int main(void)
         cmocka_unit_test(a_rule_that_alone_is_in_the_way_is_a_near_miss),
         cmocka_unit_test(more_than_any_node_has_never_fits),
         cmocka_unit_test(what_helps_was_tried),
+        cmocka_unit_test(a_claim_that_could_live_elsewhere_is_named_with_its_new_node),
+        cmocka_unit_test(a_move_that_the_pod_has_no_room_for_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
