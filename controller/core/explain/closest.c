@@ -302,14 +302,13 @@ static void count_nodes(struct tg_explaining *e)
 
 static void tell_bad_pools(struct tg_explaining *e)
 {
-    const struct tg_fleet *fleet = e->board->fleet;
+    struct tg_fleet_bad_pool pool;
 
-    e->out->bad_pools = fleet->n_bad_pools;
-    if (fleet->n_bad_pools == 0)
+    e->out->bad_pools = e->board->fleet->n_bad_pools;
+    if (!tg_fleet_bad_pool(e->board->fleet, &pool))
         return;
-    e->out->bad_pool =
-        tg_arena_printf(e->arena, "%s/%s", fleet->bad_pools[0].driver, fleet->bad_pools[0].pool);
-    e->out->bad_pool_why = fleet->bad_pools[0].why;
+    e->out->bad_pool = tg_arena_printf(e->arena, "%s/%s", pool.driver, pool.pool);
+    e->out->bad_pool_why = pool.why;
 }
 
 void tg_explain_closest(struct tg_explaining *e)

@@ -466,7 +466,7 @@ static int mark_taken(struct tg_explaining *e, struct tg_error *err)
     int rc = tg_core_alloc(e->arena, board->n_members, sizeof(*assigned), &assigned, err);
 
     if (rc == 0)
-        rc = tg_core_alloc(e->arena, board->fleet->n_devices, sizeof(*e->taken), &e->taken, err);
+        rc = tg_core_alloc(e->arena, board->fleet->device_rows, sizeof(*e->taken), &e->taken, err);
     if (rc == 0)
         rc = tg_assign_devices(board, assigned, err);
     for (size_t i = 0; rc == 0 && i < board->n_members; i++) {
@@ -480,7 +480,7 @@ static int mark_taken(struct tg_explaining *e, struct tg_error *err)
 static int open(struct funnel *f, struct tg_error *err)
 {
     struct tg_explaining *e = f->e;
-    size_t nodes = e->board->fleet->n_nodes, devices = e->board->fleet->n_devices;
+    size_t nodes = e->board->fleet->n_nodes, devices = e->board->fleet->device_rows;
     int rc = tg_core_alloc(e->arena, nodes, sizeof(*e->free_on), &e->free_on, err);
 
     if (rc == 0)
@@ -509,6 +509,8 @@ static int open(struct funnel *f, struct tg_error *err)
 int tg_explain_walk(struct tg_explaining *e, struct tg_error *err)
 {
     struct funnel f = {.e = e};
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t device = 0;
     int rc = open(&f, err);
 
     if (rc == 0)
@@ -518,8 +520,8 @@ int tg_explain_walk(struct tg_explaining *e, struct tg_error *err)
     if (rc < 0)
         return rc;
     find_wants(&f);
-    for (size_t d = 0; rc == 0 && d < e->board->fleet->n_devices; d++)
-        rc = walk_device(&f, d, err);
+    while (rc == 0 && (device = tg_fleet_next_device(e->board->fleet, &walk)) != TG_NO_INDEX)
+        rc = walk_device(&f, device, err);
     for (size_t i = 0; rc == 0 && i < e->board->fleet->n_nodes; i++)
         rc = judge_room(e, i, err);
     return rc;

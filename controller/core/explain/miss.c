@@ -168,15 +168,17 @@ static int keep_texts(struct tg_explaining *e, struct tg_error *err)
 int tg_explain_misses(struct tg_explaining *e, struct tg_error *err)
 {
     const void *order[TG_EXPLAIN_SUSPECTS], *scratch[TG_EXPLAIN_SUSPECTS];
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t node = 0;
     int rc = keep_texts(e, err);
 
     if (rc < 0)
         return rc;
 
-    for (size_t i = 0; i < e->board->fleet->n_nodes; i++) {
+    while ((node = tg_fleet_next_node(e->board->fleet, &walk)) != TG_NO_INDEX) {
         /* A piece that is fixed elsewhere has failed a rule that is none. */
-        if (e->group->failed[i] < tg_fit_rules_count)
-            look_at_node(e, i);
+        if (e->group->failed[node] < tg_fit_rules_count)
+            look_at_node(e, node);
     }
     for (size_t i = 0; i < e->n_suspects; i++)
         order[i] = &e->suspects[i];

@@ -48,7 +48,7 @@ static void count_more(struct tg_numbers *n, size_t suspect)
     const struct tg_fleet *fleet = n->e->board->fleet;
 
     memset(n->more, 0, fleet->n_nodes * sizeof(*n->more));
-    for (size_t d = 0; suspect != TG_NO_SUSPECT && d < fleet->n_devices; d++) {
+    for (size_t d = 0; suspect != TG_NO_SUSPECT && d < fleet->device_rows; d++) {
         if (n->e->near_device[d] == suspect + 1 && fleet->devices[d].node != TG_NO_INDEX)
             n->more[fleet->devices[d].node]++;
     }
