@@ -9,6 +9,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
 #include "controller/controller.h"
+#include "controller/inspector.h"
 
 #define AUDIT_MEMORY ((size_t)512 << 20)
 #define FRESH (10 * TG_SECOND) /* of the page: nobody can keep us busy by asking */
@@ -26,9 +27,11 @@ struct standing {
 struct tg_auditor {
     struct tg_controller *controller;
     struct tg_timer timer;
+    struct tg_inspector *inspector;
     struct tg_map *standings; /* by reason, kind and object */
     struct tg_findings findings;
-    int64_t at; /* monotonic, of the last audit; 0: none yet */
+    int64_t at;   /* monotonic, of the last audit; 0: none yet */
+    int64_t took; /* of the loop's time */
     size_t total;
     char *failure; /* why the last audit could not be made, or NULL */
 };
@@ -133,12 +136,14 @@ static void audit(struct tg_auditor *auditor)
     tg_controller_fill_view(controller, &view);
     if (tg_audit(&view, tg_configuration_instance(controller->configuration), arena,
                  &auditor->findings, &err) == 0) {
+        tg_inspector_add(auditor->inspector, &auditor->findings);
         take(auditor, auditor->at);
     } else {
         TG_ERR(&err, "An audit was given up");
         auditor->failure = tg_xstrdup(err.message);
     }
     tg_view_done(&view);
+    auditor->took = tg_now_monotonic(controller->clock) - auditor->at;
 }
 
 static bool undecided(const struct tg_auditor *auditor)
@@ -159,13 +164,24 @@ static void schedule(struct tg_auditor *auditor)
     tg_timer_start(auditor->controller->loop, &auditor->timer, next);
 }
 
+/* Each allocation has been judged by itself: now all of them together. */
+static void on_inspected(void *data)
+{
+    struct tg_auditor *auditor = data;
+
+    if (tg_controller_synced(auditor->controller) && !auditor->controller->stopping)
+        audit(auditor);
+    schedule(auditor);
+}
+
 static void on_timer(struct tg_timer *timer)
 {
     struct tg_auditor *auditor = timer->data;
 
     if (tg_controller_synced(auditor->controller) && !auditor->controller->stopping)
-        audit(auditor);
-    schedule(auditor);
+        tg_inspector_start(auditor->inspector);
+    else
+        schedule(auditor);
 }
 
 struct tg_auditor *tg_auditor_new(struct tg_controller *controller)
@@ -173,6 +189,7 @@ struct tg_auditor *tg_auditor_new(struct tg_controller *controller)
     struct tg_auditor *auditor = tg_xcalloc(1, sizeof(*auditor));
 
     auditor->controller = controller;
+    auditor->inspector = tg_inspector_new(controller, on_inspected, auditor);
     auditor->standings = tg_map_new(standing_free);
     auditor->timer.callback = on_timer;
     auditor->timer.data = auditor;
@@ -185,6 +202,7 @@ void tg_auditor_free(struct tg_auditor *auditor)
     if (auditor == NULL)
         return;
     tg_timer_stop(&auditor->timer);
+    tg_inspector_free(auditor->inspector);
     tg_map_free(auditor->standings);
     free(auditor->failure);
     free(auditor);
@@ -244,6 +262,13 @@ int tg_auditor_page(void *data, struct tg_buf *body, const char **content_type)
     for (struct tg_map_entry *e = tg_map_first(auditor->standings); e != NULL; e = tg_map_next(e))
         write_standing(&w, tg_map_value(e), now);
     tg_jw_end_array(&w);
+    tg_jw_kv_int(&w, "milliseconds", auditor->took / TG_MILLISECOND);
+    tg_jw_key(&w, "judged");
+    tg_jw_begin_object(&w);
+    tg_jw_kv_int(&w, "claims", (int64_t)tg_inspector_seen(auditor->inspector));
+    tg_jw_kv_int(&w, "longestTurnMilliseconds",
+                 tg_inspector_longest(auditor->inspector) / TG_MILLISECOND);
+    tg_jw_end_object(&w);
     tg_jw_end_object(&w);
     return tg_jw_finish(&w, NULL) < 0 ? 500 : 200;
 }

@@ -24,6 +24,8 @@ static const struct {
     [TG_FOUND_STARTED_ELSEWHERE] = {"StartedElsewhere", "I2", true},
     [TG_FOUND_PARTLY_ALLOCATED] = {"PartlyAllocated", "I3", true},
     [TG_FOUND_UNMANAGED_CLASS] = {"UnmanagedClass", "I4", true},
+    [TG_FOUND_CONTESTED_DEVICE] = {"ContestedDevice", "I4", true},
+    [TG_FOUND_INVALID_ALLOCATION] = {"InvalidAllocation", "", true},
     [TG_FOUND_PLAN_WITHOUT_CLAIM] = {"PlanWithoutClaim", "", true},
     [TG_FOUND_MARKER_WITHOUT_PLAN] = {"MarkerWithoutPlan", "", true},
     [TG_FOUND_RESERVATION_WITHOUT_POD] = {"ReservationWithoutPod", "", true},

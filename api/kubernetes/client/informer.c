@@ -525,6 +525,23 @@ void tg_informer_each(const struct tg_informer *informer,
     }
 }
 
+bool tg_informer_walk(const struct tg_informer *informer, size_t *place, size_t most,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data)
+{
+    size_t end = tg_index_end(informer->store.objects);
+
+    while (*place < end && most > 0) {
+        const struct tg_stored *stored = tg_index_at(informer->store.objects, (*place)++);
+
+        if (stored == NULL)
+            continue;
+        most--;
+        if (!visit(data, stored))
+            break;
+    }
+    return *place < end;
+}
+
 int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n,
                       struct tg_error *err)
 {

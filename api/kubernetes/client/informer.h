@@ -79,6 +79,11 @@ size_t tg_informer_count(const struct tg_informer *informer);
  * false. */
 void tg_informer_each(const struct tg_informer *informer,
                       bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+/* The same for at most so many objects, from *place on (0: the first), which is moved on; the store
+ * may change between two calls: objects that come meanwhile may not be visited, and none is visited
+ * twice unless the store was filled anew. False: the end was reached. */
+bool tg_informer_walk(const struct tg_informer *informer, size_t *place, size_t most,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data);
 /* The answer to a write of ours (the whole object as JSON): enters the store at once, as an event,
  * unless the store has a newer resourceVersion, or the object of that uid was deleted meanwhile. If
  * it does not decode, that is an error, and the store has it marked stale. */

@@ -92,6 +92,40 @@ static void a_cluster_in_order_has_an_empty_page_that_is_not_made_anew_at_each_r
     tg_buf_done(&body);
 }
 
+/* Turn by turn: more claims than one turn looks at. */
+static void an_allocation_that_its_claim_does_not_ask_for_is_told_when_all_were_judged(void **state)
+{
+    struct tg_buf claims = TG_BUF_INIT(1 << 20), body = TG_BUF_INIT(1 << 16);
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < 601; i++)
+        tg_buf_printf(
+            &claims,
+            "%s{\"metadata\":{\"namespace\":\"ns\",\"name\":\"c%zu\",\"uid\":\"c%zu\","
+            "\"resourceVersion\":\"500\"},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
+            "\"exactly\":{\"deviceClassName\":\"gpu\"}}]}},\"status\":{\"allocation\":{\"devices\":"
+            "{\"results\":[{\"request\":\"another\",\"driver\":\"d\",\"pool\":\"p\",\"device\":"
+            "\"g%zu\"}],\"config\":[%s]},\"nodeSelector\":{\"nodeSelectorTerms\":[{\"matchFields\":"
+            "[{"
+            "\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n\"]}]}]}},"
+            "\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"gone\",\"uid\":\"gone\"}]}}",
+            i > 0 ? "," : "", i, i, i,
+            i < 600
+                ? ""
+                : "{\"source\":\"FromClass\",\"opaque\":{\"driver\":\"tangram.dev\",\"parameters\":"
+                  "{\"apiVersion\":\"tangram.dev/v1alpha1\",\"kind\":\"Plan\",\"gangUID\":\"\","
+                  "\"epoch\":1}}}");
+    f->claims = tg_buf_str(&claims);
+    f->nodes = "{\"metadata\":{\"name\":\"n\",\"uid\":\"n\",\"resourceVersion\":\"400\"}}";
+    fixture_start(f, QUICK);
+    wait_event(f, "\"reason\":\"InvalidAllocation\"");
+    assert_non_null(strstr(f->event, "\"name\":\"c600\""));
+    assert_non_null(strstr(f->event, "is not what it asks for (Structure)"));
+    assert_non_null(strstr(page(f, &body, 200), "\"judged\":{\"claims\":601,"));
+    tg_buf_done(&claims);
+    tg_buf_done(&body);
+}
+
 static void there_is_no_page_before_the_lists_are_complete(void **state)
 {
     struct tg_buf body = TG_BUF_INIT(1 << 16);
@@ -113,6 +147,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_gone_is_forgotten, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(
             a_cluster_in_order_has_an_empty_page_that_is_not_made_anew_at_each_request,
+            fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            an_allocation_that_its_claim_does_not_ask_for_is_told_when_all_were_judged,
             fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(there_is_no_page_before_the_lists_are_complete,
                                         fixture_setup, fixture_teardown),

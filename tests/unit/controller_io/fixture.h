@@ -45,6 +45,7 @@ struct fixture {
     struct tg_controller *controller;
     struct tg_unit_state *state; /* of the unit "u" */
     const char *claims;          /* items of the list of claims */
+    const char *nodes;           /* items of the list of nodes, or NULL */
     const char *second_page;     /* items of its second page, or NULL */
     unsigned refuse_lists;       /* so many lists are refused */
     char lists[2048];            /* what was listed, one a line */
@@ -99,7 +100,8 @@ static inline void fixture_list(struct fixture *f, struct test_connection *conne
     struct tg_buf list = TG_BUF_INIT(1 << 20);
     bool claims = strstr(path, "/resourceclaims?") != NULL;
     bool second = strstr(path, "continue=") != NULL;
-    const char *items = !claims ? NULL : second ? f->second_page : f->claims;
+    const char *others = strstr(path, "/nodes?") != NULL ? f->nodes : NULL;
+    const char *items = !claims ? others : second ? f->second_page : f->claims;
     size_t n = strlen(f->lists);
 
     snprintf(f->lists + n, sizeof(f->lists) - n, "%s\n", path);
