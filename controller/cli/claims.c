@@ -138,6 +138,7 @@ void tg_world_add_pod(struct tg_world *world, struct tg_pod *pod, bool fresh,
         return;
     set_priority(world, pod);
     if (fresh && pod->spec->node_name == NULL) {
+        tg_map_set(world->fresh, pod->metadata->uid, pod);
         add_claims(world, pod, document);
         if ((pod->spec->resource_claims.n > 0 ||
              tg_meta_label(pod->metadata, TG_LABEL_GANG) != NULL) &&

@@ -24,6 +24,7 @@ int tg_cli_run(int argc, char **argv);
 /* Prints "kubectl-tangram: MESSAGE" to stderr; returns `code`. */
 int tg_cli_fail(enum tg_exit code, const struct tg_error *err);
 
-extern const struct tg_verb tg_verb_simulate, tg_verb_fit;
+extern const struct tg_verb tg_verb_simulate, tg_verb_fit, tg_verb_validate, tg_verb_explain,
+    tg_verb_dump, tg_verb_release;
 
 #endif

@@ -102,11 +102,28 @@ void tg_problems_locate(struct tg_problems *problems, const char *file, const st
     add(problems, file, at, path);
 }
 
-void tg_problems_print(const struct tg_problems *problems, FILE *out)
+static int compare(const void *a, const void *b)
 {
+    const struct tg_problem *x = a, *y = b;
+    int r = strcmp(x->file, y->file);
+
+    if (r == 0 && x->line != y->line)
+        r = x->line < y->line ? -1 : 1;
+    if (r == 0 && x->column != y->column)
+        r = x->column < y->column ? -1 : 1;
+    return r != 0 ? r : strcmp(x->text, y->text);
+}
+
+void tg_problems_print(struct tg_problems *problems, FILE *out)
+{
+    if (problems->items.n > 0)
+        qsort(problems->items.items, problems->items.n, sizeof(*problems->items.items), compare);
     for (size_t i = 0; i < problems->items.n; i++) {
         const struct tg_problem *p = &problems->items.items[i];
 
+        /* Two users of one thing find the same. */
+        if (i > 0 && compare(p - 1, p) == 0)
+            continue;
         if (p->line > 0)
             fprintf(out, "%s:%d:%d: %s\n", p->file, p->line, p->column, p->text);
         else

@@ -37,7 +37,7 @@ void tg_problems_add(struct tg_problems *problems, const char *file, const struc
  * root to where FIELD begins, or "". */
 void tg_problems_locate(struct tg_problems *problems, const char *file, const struct tg_json *root,
                         const char *prefix, const char *message);
-/* "FILE:LINE:COLUMN: TEXT", a line each. */
-void tg_problems_print(const struct tg_problems *problems, FILE *out);
+/* "FILE:LINE:COLUMN: TEXT", a line each, in the order of places. */
+void tg_problems_print(struct tg_problems *problems, FILE *out);
 
 #endif

@@ -114,10 +114,12 @@ void tg_report_text(const struct tg_world *world, const struct tg_simulation *si
                     const struct tg_picture *picture, FILE *out)
 {
     for (size_t i = 0; i < simulation->n; i++)
-        if (!simulation->items[i].standing)
+        if (!simulation->items[i].standing && simulation->items[i].asked)
             print_outcome(&simulation->items[i], world->arena, out);
     if (simulation->standing > 0)
         fprintf(out, "%zu others have their places already\n", simulation->standing);
+    if (simulation->others_waiting > 0)
+        fprintf(out, "%zu others wait as well\n", simulation->others_waiting);
     print_fleet(picture, out);
     print_notes(world, out);
     if (simulation->n == 0)

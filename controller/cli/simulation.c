@@ -98,9 +98,9 @@ static int make_gangs(struct simulating *s, bool *ret_made)
 
 /* --- the fleet ------------------------------------------------------------------------------- */
 
-static int open_fleet(struct simulating *s)
+int tg_simulation_fleet(struct tg_world *world, struct tg_fleet **ret, struct tg_error *err)
 {
-    const struct tg_view_list *lists = s->world->view.lists;
+    const struct tg_view_list *lists = world->view.lists;
     const struct tg_fleet_input input = {
         .nodes = (const struct tg_node *const *)lists[TG_VIEW_NODE].items,
         .n_nodes = lists[TG_VIEW_NODE].n,
@@ -114,9 +114,10 @@ static int open_fleet(struct simulating *s)
         .n_pods = lists[TG_VIEW_POD].n,
         .taint_rules = (const struct tg_device_taint_rule *const *)lists[TG_VIEW_TAINT_RULE].items,
         .n_taint_rules = lists[TG_VIEW_TAINT_RULE].n,
-        .instance = instance_of(s)};
+        .instance = tg_configuration_instance(world->configuration),
+        .selectors = world->view.selectors};
 
-    return tg_fleet_new(&input, s->world->arena, &s->out->fleet, s->err);
+    return tg_fleet_new(&input, world->arena, ret, err);
 }
 
 static void assume_claim(struct simulating *s, const struct tg_unit *unit,
@@ -304,14 +305,23 @@ static int decide(struct simulating *s, struct tg_outcome *o)
     return 0;
 }
 
+/* Pods that no cluster has seen yet; without any, everything is asked about. */
+static bool is_asked(const struct simulating *s, const struct tg_unit *unit)
+{
+    return tg_map_count(s->world->fresh) == 0 ||
+           tg_map_has(s->world->fresh, unit->members[0].pod->metadata->uid);
+}
+
 static void count(struct tg_simulation *simulation, const struct tg_outcome *o)
 {
-    if (o->plan != NULL)
-        simulation->placed++;
-    else if (o->standing)
+    if (o->standing)
         simulation->standing++;
-    else
+    else if (o->plan != NULL)
+        simulation->placed += o->asked;
+    else if (o->asked)
         simulation->waiting++;
+    else
+        simulation->others_waiting++;
 }
 
 static int decide_all(struct simulating *s)
@@ -329,6 +339,7 @@ static int decide_all(struct simulating *s)
         if (unit->n_members == 0)
             continue;
         out->items[out->n].unit = unit;
+        out->items[out->n].asked = is_asked(s, unit);
         r = decide(s, &out->items[out->n]);
         count(out, &out->items[out->n++]);
     }
@@ -338,10 +349,8 @@ static int decide_all(struct simulating *s)
 static int run(struct simulating *s)
 {
     bool made = false;
-    int r = open_fleet(s);
+    int r = tg_gather(&s->world->view, instance_of(s), s->world->arena, &s->units, s->err);
 
-    if (r == 0)
-        r = tg_gather(&s->world->view, instance_of(s), s->world->arena, &s->units, s->err);
     if (r == 0)
         r = make_gangs(s, &made);
     if (r == 0 && made)
@@ -351,14 +360,22 @@ static int run(struct simulating *s)
     return r < 0 ? r : decide_all(s);
 }
 
-int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
-                struct tg_error *err)
+int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *ret,
+                   struct tg_error *err)
 {
     TG_AUTOARENA struct tg_arena *scratch = tg_arena_new(UNIT_MEMORY);
     struct simulating s = {.world = world, .scratch = scratch, .now = now, .out = ret, .err = err};
 
-    *ret = (struct tg_simulation){0};
+    *ret = (struct tg_simulation){.fleet = ret->fleet};
     return run(&s);
+}
+
+int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
+                struct tg_error *err)
+{
+    int r = tg_simulation_fleet(world, &ret->fleet, err);
+
+    return r < 0 ? r : tg_simulate_in(world, now, ret, err);
 }
 
 const char *tg_outcome_name(const struct tg_outcome *outcome, struct tg_arena *arena)

@@ -14,6 +14,7 @@
 struct tg_outcome {
     const struct tg_unit *unit;
     const struct tg_plan *plan; /* decided here; NULL: none */
+    bool asked;                 /* it is of the workload, not of the cluster */
     bool standing;              /* it has what it needs already, or its plan is being carried out */
     const char *phase;          /* TG_PHASE_* */
     const char *reason, *text;  /* why it waits; NULL if it does not */
@@ -23,14 +24,23 @@ struct tg_outcome {
 struct tg_simulation {
     struct tg_outcome *items; /* in the order of decision */
     size_t n;
-    size_t placed, standing, waiting; /* how many of them */
-    struct tg_fleet *fleet;           /* with everything that was given away */
+    /* How many of them. If there is a workload, only its units count as placed or waiting. */
+    size_t placed, standing, waiting, others_waiting;
+    struct tg_fleet *fleet; /* with everything that was given away */
 };
 
 /* Decides the units of the world; Gangs that the controller would make are added to it. now: wall,
  * ns. Memory is the world's. Errors: only its exhaustion. */
 int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
                 struct tg_error *err);
+
+/* The same in a fleet that stands already: ret->fleet is given, what is given away is assumed in it
+ * (tg_fleet_undo takes it back), and what the world says of devices is not looked at. */
+int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *ret,
+                   struct tg_error *err);
+
+/* The fleet of a world alone. */
+int tg_simulation_fleet(struct tg_world *world, struct tg_fleet **ret, struct tg_error *err);
 
 /* "gang default/llama" */
 const char *tg_outcome_name(const struct tg_outcome *outcome, struct tg_arena *arena);

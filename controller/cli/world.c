@@ -3,6 +3,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
+#include "api/runtime/base/zoneinfo.h"
 #include "api/tangram/kinds.h"
 #include "api/tangram/names.h"
 
@@ -13,20 +14,27 @@ void tg_world_init(struct tg_world *world, struct tg_arena *arena, struct tg_pro
 {
     *world = (struct tg_world){.arena = arena, .problems = problems, .created = created};
     tg_view_init(&world->view);
+    world->zoneinfo = tg_zoneinfo_new(TG_ZONEINFO_FOLDER);
+    world->zones = (struct tg_cel_zones){.find = tg_zoneinfo_find, .context = world->zoneinfo};
+    world->selectors.zones = &world->zones;
+    world->view.selectors = &world->selectors;
     world->templates = tg_map_new(NULL);
     world->priorities = tg_map_new(NULL);
     world->ignored = tg_map_new(NULL);
     world->owners = tg_map_new(NULL);
+    world->fresh = tg_map_new(NULL);
 }
 
 void tg_world_done(struct tg_world *world)
 {
     tg_view_done(&world->view);
     tg_configuration_free(world->configuration);
+    tg_zoneinfo_free(world->zoneinfo);
     tg_map_free(world->templates);
     tg_map_free(world->priorities);
     tg_map_free(world->ignored);
     tg_map_free(world->owners);
+    tg_map_free(world->fresh);
     TG_VEC_DONE(&world->makers);
     TG_VEC_DONE(&world->levels);
     TG_VEC_DONE(&world->level_sizes);

@@ -9,6 +9,7 @@
 
 #include "api/tangram/configuration.h"
 #include "controller/cli/documents.h"
+#include "controller/core/cel/selector.h"
 #include "controller/gather/owner.h"
 #include "controller/gather/view.h"
 
@@ -34,10 +35,14 @@ struct tg_world {
     TG_VEC(struct tg_document) makers;      /* of pods, until tg_world_finish */
     TG_VEC(const char *) levels; /* of short fleets, in the order of first use, and their sizes */
     TG_VEC(size_t) level_sizes;
-    const char *created; /* creationTimestamp of what is made */
-    bool short_form;     /* a Fleet document was there */
-    size_t made;         /* objects made, for UIDs */
-    size_t gates_added;  /* pods that got the gate */
+    struct tg_zoneinfo *zoneinfo; /* what selectors are compiled for: the newest release */
+    struct tg_cel_zones zones;
+    struct tg_selector_options selectors;
+    const char *created;  /* creationTimestamp of what is made */
+    bool short_form;      /* a Fleet document was there */
+    size_t made;          /* objects made, for UIDs */
+    size_t gates_added;   /* pods that got the gate */
+    struct tg_map *fresh; /* UIDs of pods that no cluster has seen yet */
 };
 
 /* created: RFC 3339, for objects without a time; outlives the world. */

@@ -1,0 +1,56 @@
+Everything that is wrong, with its place and what to do.
+
+  $ validate -f bad.yaml
+  bad.yaml:11:27: spec.spec.devices.requests[0].exactly.allocationMode: allocationMode is ExactCount (with count) or All
+  bad.yaml:12:18: spec.spec.devices.requests[0].exactly.count: a claim cannot have more than 32 devices; use several claims, or a gang
+  bad.yaml:13:21: spec.spec.devices.requests[0].exactly.selector: unknown field; known here: name, deviceClassName, selectors, allocationMode, count, adminAccess, tolerations, capacity
+  bad.yaml:15:31: spec.spec.devices.requests[0].exactly.selectors[0].cel.expression: 1:46: Syntax error: the expression ends too early, an expression is expected
+   | device.attributes["gpu.tangram.dev"].memory >
+   | .............................................^
+  bad.yaml:16:31: spec.spec.devices.requests[0].exactly.selectors[1].cel.expression: must evaluate to bool or the unknown type, not string
+  bad.yaml:17:9: spec.spec.devices.requests[1]: exactly one of exactly and firstAvailable must be set
+  bad.yaml:17:15: spec.spec.devices.requests[1].name: there are two requests named "gpus"
+  bad.yaml:21:26: spec.spec.devices.constraints[0].matchAttribute: must be the full name of an attribute, such as gpu.tangram.dev/productName
+  bad.yaml:21:50: spec.spec.devices.constraints[0].requests[0]: there is no request "gpu" in this claim
+  bad.yaml:25:91: spec.spec.devices.config[0].opaque.parameters.size is 0: it must be 1 to 2048
+  bad.yaml:32:19: spec.spec.devices.config[1].opaque.parameters.sise: unknown field (known: apiVersion, kind, gang, gangFrom, size, role, topology)
+  bad.yaml:37:19: spec.selectors: the class is labelled tangram.dev/controller and has no guard: add an entry whose expression is "granted" in device.attributes["tangram.dev"], exactly so
+  bad.yaml:44:33: spec.roles[0].minSize is 3: it must be 1 to size (2)
+  bad.yaml:45:11: spec.colour: unknown field; known here: size, roles, topology, deviceConstraints, queue, scheduleTimeout, bindTimeout, onMemberLoss, holdFor, disruption
+  bad.yaml:50:24: spec.queue is not supported by this version of Tangram: remove it
+  bad.yaml:58:22: spec.template.spec.schedulerName is not supported in this version: only pods of the default scheduler are placed
+  bad.yaml:59:54: spec.template.spec.containers[0].resources.claims[0]: the pod has no entry "gpu" in spec.resourceClaims
+  bad.yaml:62:9: spec.template.spec.resourceClaims[1]: exactly one of resourceClaimName and resourceClaimTemplateName must be set
+  bad.yaml:66:12: topology[0]: exactly one of nodeLabel and deviceAttribute must be set
+  bad.yaml:68:13: apiVersion: Gang is read in version tangram.dev/v1alpha1
+  bad.yaml:73:7: kind: there is no kind "Gangway" in tangram.dev; known are Gang, Fleet and TangramConfiguration (GangMember stands in a claim's configuration)
+  bad.yaml:76:1: this is no Kubernetes object: it needs apiVersion and kind
+  9 objects, 8 of kinds that are looked at: 22 problems
+  [2]
+
+What is right for a release may need more on an older one.
+
+  $ validate -f llama.yaml -f ten-nodes.yaml owners.yaml
+  12 objects, 11 of kinds that are looked at: 0 problems
+  $ validate --kubernetes 1.34 -f owners.yaml
+  owners.yaml:1:1: metadata.labels: on Kubernetes 1.34 the label tangram.dev/managed: "true" is needed: policies add it on 1.36 and newer
+  owners.yaml:22:7: spec.template.spec: on Kubernetes 1.34 schedulingGates: [{name: tangram.dev/gang}] is needed: policies add it on 1.36 and newer
+  owners.yaml:25:1: metadata.labels: on Kubernetes 1.34 the label tangram.dev/managed: "true" is needed: policies add it on 1.36 and newer
+  owners.yaml:48:9: spec.leaderWorkerTemplate.workerTemplate.spec: on Kubernetes 1.34 schedulingGates: [{name: tangram.dev/gang}] is needed: policies add it on 1.36 and newer
+  owners.yaml:51:1: metadata.labels: on Kubernetes 1.34 the label tangram.dev/managed: "true" is needed: policies add it on 1.36 and newer
+  owners.yaml:76:13: spec.replicatedJobs[0].template.spec.template.spec: on Kubernetes 1.34 schedulingGates: [{name: tangram.dev/gang}] is needed: policies add it on 1.36 and newer
+  owners.yaml:83:13: spec.replicatedJobs[1].template.spec.template.spec: on Kubernetes 1.34 schedulingGates: [{name: tangram.dev/gang}] is needed: policies add it on 1.36 and newer
+  owners.yaml:86:1: metadata.labels: on Kubernetes 1.34 the label tangram.dev/managed: "true" is needed: policies add it on 1.36 and newer
+  owners.yaml:98:7: spec.template.spec: on Kubernetes 1.34 schedulingGates: [{name: tangram.dev/gang}] is needed: policies add it on 1.36 and newer
+  9 objects, 8 of kinds that are looked at: 10 problems
+  [2]
+
+Syntax.
+
+  $ validate -f tabs.yaml -f twice.yaml -f anchors.yaml -f empty.yaml
+  anchors.yaml:3:11: anchors (&m) are not supported; write the value out
+  empty.yaml: there is no document in it
+  tabs.yaml:4:1: not YAML: while scanning for the next token found character that cannot start any token
+  twice.yaml:4:1: duplicate key "kind" in the mapping that ends here
+  0 objects, 0 of kinds that are looked at: 4 problems
+  [2]
