@@ -4,6 +4,7 @@
 # The life of an installation by helm, in the order of the tests: each stands on the one before.
 
 load ../scenarios/lib
+load prometheus
 
 CHART=$BATS_TEST_DIRNAME/../../deploy/helm/tangram
 RELEASE_NAMESPACE=tangram-system
@@ -63,10 +64,58 @@ untouched() {
 
 as_administrator() { KUBECONFIG=$TG_DIR/kubeconfig/admin bash -euo pipefail -c "$1"; }
 
+# capabilities: of this server, for helm without a server.
+capabilities() {
+    echo "--kube-version=1.$(tg_minor)"
+    (($(tg_minor) < 36)) || echo --api-versions=admissionregistration.k8s.io/v1/MutatingAdmissionPolicy
+}
+
+# leader: the pod that holds the lease; empty when nobody does.
+leader() { kt get lease tangram-controller-default -o jsonpath='{.spec.holderIdentity}'; }
+
+# of_pod POD PORT COMMAND...: runs it with ADDRESS, from which the port of the pod is reached as from inside.
+of_pod() {
+    local pod=$1 port=$2 serves='Forwarding from (127.0.0.1:[0-9]+)' status=0
+    shift 2
+    rm -f "$TG_DIR/log/forward.log"
+    tg_process_start forward kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" -n "$RELEASE_NAMESPACE" port-forward "pod/$pod" ":$port"
+    tg_process_wait forward 30 logged forward "$serves"
+    ADDRESS=$(logged forward "$serves") "$@" || status=$?
+    tg_process_stop forward
+    return "$status"
+}
+
+# verbosity POD PORT: is read and set from inside, and nowhere else.
+verbosity() {
+    of_pod "$1" "$2" sh -euc '
+        [ "$(curl -fsS "$ADDRESS/debug/flags/v")" = 0 ]
+        curl -fsS -X PUT -d 4 "$ADDRESS/debug/flags/v" >&2
+        [ "$(curl -fsS "$ADDRESS/debug/flags/v")" = 4 ]
+        curl -fsS -X PUT -d 0 "$ADDRESS/debug/flags/v" >&2'
+    run -1 --separate-stderr kt get --raw "/api/v1/namespaces/$RELEASE_NAMESPACE/pods/$1:$2/proxy/debug/flags/v"
+    [[ $stderr == *"use kubectl port-forward"* ]]
+}
+
 # kinds: of everything that the chart makes outside its namespace.
 kinds() {
     printf 'customresourcedefinitions,deviceclasses,validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles,clusterrolebindings'
     (($(tg_minor) < 36)) || printf ',mutatingadmissionpolicies,mutatingadmissionpolicybindings'
+}
+
+@test "every object of every set of values is accepted by the server" {
+    local values options=()
+    mapfile -t options < <(capabilities)
+    # A set may ask for mutating policies, which this server must have.
+    (($(tg_minor) >= 36)) || options+=(--set policies.gate=auto)
+    k create namespace "$RELEASE_NAMESPACE"
+    k apply --server-side -f "$BATS_TEST_DIRNAME/monitoring.yaml"
+    k wait --for=condition=Established -f "$BATS_TEST_DIRNAME/monitoring.yaml" --timeout=30s
+    for values in "$BATS_TEST_DIRNAME"/../../tests/chart/values/*.yaml; do
+        helm template tangram "$CHART" --values "$values" "${options[@]}" >"$BATS_TEST_TMPDIR/objects"
+        k apply --server-side --dry-run=server --validate=strict -f "$BATS_TEST_TMPDIR/objects"
+    done
+    k delete -f "$BATS_TEST_DIRNAME/monitoring.yaml" --wait
+    k delete namespace "$RELEASE_NAMESPACE" --wait --timeout=60s
 }
 
 @test "install: one command, and everything is ready" {
@@ -92,9 +141,46 @@ kinds() {
     [[ $(cat "$BATS_FILE_TMPDIR/kept") == *:0:Running* ]]
 }
 
-@test "upgrade: new images and a new CRD under a running gang and a waiting one" {
+@test "metrics: every query of the dashboard finds something, and promtool has nothing to say" {
+    local address pod port
     gang waits | kn create -f -
     wait_event 60 Pod waits-1 InsufficientDevices
+    for pod in $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].metadata.name}'); do
+        port=$([[ $pod == *controller* ]] && echo 8080 || echo 8081)
+        kt get --raw "/api/v1/namespaces/$RELEASE_NAMESPACE/pods/$pod:$port/proxy/metrics" >"$BATS_TEST_TMPDIR/$pod"
+        [[ -z $("$TG_PROMTOOL" check metrics <"$BATS_TEST_TMPDIR/$pod" 2>&1) ]]
+    done
+    grep -h '^tangram_controller_pending_pods{reason="InsufficientDevices"} 3$' "$BATS_TEST_TMPDIR"/tangram-controller-*
+    grep -h '^tangram_fleet_devices{state="held"} 6$' "$BATS_TEST_TMPDIR"/tangram-controller-*
+    grep -h '^tangram_controller_commit_duration_seconds_count{outcome="committed"} 1$' "$BATS_TEST_TMPDIR"/tangram-controller-*
+    address=$(prometheus_start)
+    "$BATS_TEST_DIRNAME/queries.py" "$address" "$CHART/files/dashboard.json"
+    prometheus_stop
+}
+
+@test "debug pages are for who may forward a port; the verbosity of the log changes at run time" {
+    local pod
+    pod=$(leader)
+    verbosity "$pod" 8080
+    of_pod "$pod" 8080 sh -euc 'curl -fsS "$ADDRESS/debug/units"' | jq -e '.leading and any(.units[]; .says | test("InsufficientDevices"))' >/dev/null
+    verbosity "$(kt get pods -l app.kubernetes.io/name=tangram-kubelet-plugin -o jsonpath='{.items[0].metadata.name}')" 8081
+}
+
+@test "a leader that is ended gives its lease back, and the other replica leads" {
+    local ended states=$BATS_TEST_TMPDIR/leases
+    ended=$(leader)
+    NAMESPACE=$RELEASE_NAMESPACE record "$states" lease tangram-controller-default
+    kt delete pod "$ended" --wait=false
+    # Nobody's for a moment: the other one need not wait until it has run out.
+    tg_wait_until 60 jq -e -s --arg ended "$ended" '[.[].object.spec.holderIdentity // ""] | index("") as $free |
+        $free != null and any(.[$free:][]; . != "" and . != $ended)' "$states"
+    kill "${WATCHES[@]}"
+    installed
+    untouched
+    kn get pods waits-1 waits-2 waits-3 -o json | jq -e 'all(.items[]; .spec.schedulingGates | any(.name == "tangram.dev/gang"))' >/dev/null
+}
+
+@test "upgrade: new images and a new CRD under a running gang and a waiting one" {
     helm upgrade tangram "$CHART" --values "$BATS_TEST_DIRNAME/values.yaml" --set image.tag=two --set controller.verbosity=1 --wait --timeout 180s
     installed
     [[ $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -vc ':two$') == 0 ]]

@@ -6,16 +6,19 @@
     objects.py equal RENDERED RENDERED      the same objects
     objects.py schema SCHEMA VALUES         every value of VALUES has a sentence in SCHEMA, and the other way round
     objects.py used VALUES RENDERED         every scalar of VALUES stands somewhere in RENDERED
+    objects.py alerts RENDERED              the groups of the PrometheusRule, as promtool reads them, without the texts for people
+    objects.py told RENDERED DOCUMENT       every alert has its texts, and DOCUMENT names it; and every metric of the dashboard
 """
 
 import json
+import re
 import sys
 
 import yaml
 
 # Values that decide what is rendered, and do not stand in it.
 SWITCHES = {"mode", "crds.install", "crds.keep", "policies.gate", "controller.podDisruptionBudget.enabled",
-            "monitoring.serviceMonitor.enabled"}
+            "monitoring.serviceMonitor.enabled", "monitoring.dashboard.enabled", "monitoring.alerts.enabled"}
 
 
 def load(path):
@@ -90,7 +93,42 @@ def used(values_path, rendered_path):
     return 1 if missing else 0
 
 
-COMMANDS = {"names": names, "equal": equal, "schema": schema, "used": used}
+def rule_groups(path):
+    return [group for document in load(path) if document["kind"] == "PrometheusRule" for group in document["spec"]["groups"]]
+
+
+def alerts(path):
+    groups = rule_groups(path)
+    for group in groups:
+        for rule in group["rules"]:
+            del rule["annotations"]
+    print(yaml.safe_dump({"groups": groups}))
+    return 0 if groups else 1
+
+
+def dashboards(path):
+    for document in load(path):
+        if document["kind"] == "ConfigMap" and "tangram.json" in document["data"]:
+            yield json.loads(document["data"]["tangram.json"])
+
+
+def told(rendered_path, document_path):
+    with open(document_path, encoding="utf-8") as file:
+        text = file.read()
+    rules = [rule for group in rule_groups(rendered_path) for rule in group["rules"]]
+    problems = [f"alert {rule['alert']}: no {what}" for rule in rules for what in ("summary", "description")
+                if not rule["annotations"].get(what, "").endswith((".", "?"))]
+    problems += [f"alert {rule['alert']}: {document_path} does not name it" for rule in rules if f"`{rule['alert']}`" not in text]
+    queries = [target["expr"] for board in dashboards(rendered_path) for panel in board["panels"] for target in panel.get("targets", [])]
+    metrics = {re.sub("_(bucket|count|sum)$", "", name) for query in queries for name in re.findall(r"(?:tangram|rest|process)_\w+", query)}
+    problems += [f"the dashboard asks for {name}, which {document_path} does not name" for name in sorted(metrics) if f"`{name}`" not in text]
+    problems += [what for what, there in (("no alerts", rules), ("no dashboard", queries)) if not there]
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+COMMANDS = {"names": names, "equal": equal, "schema": schema, "used": used, "alerts": alerts, "told": told}
 
 if __name__ == "__main__":
     sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))
