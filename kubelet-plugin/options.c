@@ -61,7 +61,16 @@ static const struct tg_option table[] = {
      OPTION(driver_root),
      .fallback = "",
      .argument = "FOLDER",
-     .help = "Where the NVIDIA driver is installed on the host (default: /)."},
+     .help = "Where the NVIDIA driver is installed (default: /); its library is looked for there, "
+             "too."},
+    {.name = "host-driver-root",
+     .env = "TANGRAM_HOST_DRIVER_ROOT",
+     .kind = TG_OPTION_STRING,
+     OPTION(host_driver_root),
+     .fallback = "",
+     .argument = "FOLDER",
+     .help = "What the folder of --driver-root is called on the host, where the container runtime "
+             "reads CDI documents (default: the same)."},
     {.name = "system-root",
      .env = "TANGRAM_SYSTEM_ROOT",
      .kind = TG_OPTION_STRING,
@@ -201,6 +210,7 @@ struct tg_provider_options tg_plugin_provider_options(const struct tg_plugin_opt
         .library = options->nvml_library,
         .system_root = options->system_root,
         .driver_root = options->driver_root,
+        .host_root = options->host_driver_root,
         .dynamic_mig = options->dynamic_mig,
     };
 }

@@ -18,7 +18,7 @@ struct tg_plugin_options {
     const char *inventory;
     const char *nvml_library;
     const char *system_root;
-    const char *driver_root;
+    const char *driver_root, *host_driver_root;
     const char *dynamic_mig;
     const char *placements; /* counters, derived */
     bool print_slices;

@@ -148,6 +148,8 @@ struct tg_provider_options {
     const char *library;     /* of the driver: a path, or a name for the loader */
     const char *system_root; /* where proc, sys and dev are; "" or NULL: / */
     const char *driver_root; /* where the driver's libraries are for containers; "": / */
+    const char *host_root;   /* what driver_root is called on the host, whose paths the edits name;
+                              * "" or NULL: the same */
     const char *dynamic_mig; /* cards that are partitioned on demand: comma-separated UUIDs, PCI
                               * addresses and product names, of which the last may end in '*' */
 };

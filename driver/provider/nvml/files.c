@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/provider/nvml/files.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "api/runtime/base/cleanup.h"
@@ -23,14 +28,41 @@ static const char *const tools[] = {
 static const char *const firmware_folders[] = {"/lib/firmware/nvidia", "/usr/lib/firmware/nvidia"};
 
 struct search {
-    const char *root, *version;
+    const char *root; /* as it is called here, without links; "" is / */
+    const char *host; /* and on the host */
+    const char *version;
     struct tg_arena *arena;
     struct tg_edits *edits;
 };
 
-static int add(struct search *s, const char *host, const char *container, struct tg_error *err)
+/* What a path means to programs whose / is the root: links are followed as they are meant there.
+ * NULL: nothing is there. A path as seen from here; to be freed. */
+static char *resolve(const char *root, const char *path)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                                 .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    TG_AUTOFREE char *here = tg_xasprintf("%s%s", root, path);
+    TG_AUTOCLOSE int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    TG_AUTOCLOSE int file = -1;
+    char link[64];
+    if (root[0] == '\0')
+        return realpath(path, NULL);
+    if (folder < 0)
+        return NULL;
+    file = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+    /* Before Linux 5.6 and below some filters: links that are meant for the root are lost. */
+    if (file < 0 && (errno == ENOSYS || errno == EPERM))
+        return realpath(here, NULL);
+    if (file < 0)
+        return NULL;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+    return realpath(link, NULL);
+}
+
+static int add(struct search *s, const char *here, const char *container, struct tg_error *err)
 {
     struct tg_edits *edits = s->edits;
+    TG_AUTOFREE char *host = tg_xasprintf("%s%s", s->host, here + strlen(s->root));
     for (size_t i = 0; i < edits->mounts.n; i++) {
         if (tg_streq(edits->mounts.items[i].container_path, container))
             return 0;
@@ -48,12 +80,10 @@ static int add(struct search *s, const char *host, const char *container, struct
 static int on_library(void *data, const char *name, const char *path, struct tg_error *err)
 {
     struct search *s = data;
-    TG_AUTOFREE char *link = tg_xasprintf("%s%s", s->root, path);
     TG_AUTOFREE char *suffix = tg_xasprintf(".so.%s", s->version);
     if (path[0] != '/' || strstr(name, ".so") == NULL)
         return 0;
-    TG_AUTOFREE char *file = realpath(link, NULL);
-    /* A link that is meant for the root, and leaves it when seen from outside, is no file of it. */
+    TG_AUTOFREE char *file = resolve(s->root, path);
     if (file == NULL || !tg_has_suffix(file, suffix) || !tg_has_prefix(file, s->root))
         return 0;
     return add(s, file, path, err);
@@ -61,8 +91,8 @@ static int on_library(void *data, const char *name, const char *path, struct tg_
 
 static int add_if_there(struct search *s, const char *path, struct tg_error *err)
 {
-    TG_AUTOFREE char *host = tg_xasprintf("%s%s", s->root, path);
-    return access(host, F_OK) == 0 ? add(s, host, path, err) : 0;
+    TG_AUTOFREE char *here = tg_xasprintf("%s%s", s->root, path);
+    return access(here, F_OK) == 0 ? add(s, here, path, err) : 0;
 }
 
 static int add_rest(struct search *s, struct tg_error *err)
@@ -88,15 +118,24 @@ static int none(const struct search *s, const char *why, struct tg_error *err)
     return rc;
 }
 
-int tg_nvml_files_add(const char *root, const char *version, struct tg_arena *arena,
+/* The host has no other name for it than we have. */
+static const char *root_on_host(const struct tg_nvml_root *root, const char *here)
+{
+    if (tg_or(root->host, "")[0] == '\0')
+        return here;
+    return tg_streq(root->host, "/") ? "" : root->host;
+}
+
+int tg_nvml_files_add(const struct tg_nvml_root *root, const char *version, struct tg_arena *arena,
                       struct tg_edits *edits, struct tg_error *err)
 {
-    TG_AUTOFREE char *path = tg_xasprintf("%s/etc/ld.so.cache", root);
+    TG_AUTOFREE char *path = tg_xasprintf("%s/etc/ld.so.cache", root->here);
     TG_AUTOBUF struct tg_buf cache = TG_BUF_INIT(CACHE_MAX);
-    TG_AUTOFREE char *real = root[0] == '\0' ? NULL : realpath(root, NULL);
+    TG_AUTOFREE char *real = root->here[0] == '\0' ? NULL : realpath(root->here, NULL);
     struct search s = {
-        .root = tg_or(real, root), .version = version, .arena = arena, .edits = edits};
+        .root = tg_or(real, root->here), .version = version, .arena = arena, .edits = edits};
     struct tg_error why = TG_ERROR_INIT;
+    s.host = root_on_host(root, s.root);
     edits->mounts.items = tg_arena_alloc_array(arena, MOUNTS_MAX, sizeof(*edits->mounts.items));
     if (edits->mounts.items == NULL)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory");
@@ -113,4 +152,32 @@ int tg_nvml_files_add(const char *root, const char *version, struct tg_arena *ar
     if (edits->mounts.n == 0)
         return none(&s, rc < 0 ? why.message : path, err);
     return add_rest(&s, err);
+}
+
+struct wanted {
+    const char *root, *name;
+    char *found; /* to be freed */
+};
+
+static int on_wanted(void *data, const char *name, const char *path, struct tg_error *err)
+{
+    struct wanted *w = data;
+    (void)err;
+    if (!tg_streq(name, w->name) || path[0] != '/')
+        return 0;
+    w->found = resolve(w->root, path);
+    return w->found == NULL ? 0
+                            : -TG_ALREADY_EXISTS; /* the first is the one that the loader takes */
+}
+
+const char *tg_nvml_files_find(const char *root, const char *name, struct tg_arena *arena)
+{
+    TG_AUTOFREE char *path = tg_xasprintf("%s/etc/ld.so.cache", root);
+    TG_AUTOBUF struct tg_buf cache = TG_BUF_INIT(CACHE_MAX);
+    struct wanted w = {.root = root, .name = name};
+    if (root[0] == '\0' || strchr(name, '/') != NULL || tg_file_read(path, &cache, NULL) < 0)
+        return NULL;
+    (void)tg_loader_cache_each(tg_buf_str(&cache), cache.len, on_wanted, &w, NULL);
+    TG_AUTOFREE char *found = w.found;
+    return found == NULL ? NULL : tg_arena_strdup(arena, found);
 }

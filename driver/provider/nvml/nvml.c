@@ -20,7 +20,7 @@
 
 struct nvml {
     struct tg_provider provider;
-    char *library, *system_root, *driver_root, *dynamic_mig;
+    char *library, *system_root, *driver_root, *host_root, *dynamic_mig;
     char version[NVML_VERSION_BYTES]; /* of the driver, as it writes it; "" before it is known */
     struct tg_nvml session;
     TG_VEC(struct tg_nvml_card) cards; /* of the last listing in this session */
@@ -33,6 +33,17 @@ static void end_session(struct nvml *nvml)
     tg_nvml_close(&nvml->session);
 }
 
+/* A driver whose root is not ours is found there, whenever it has been installed. */
+static int open_session(struct nvml *nvml, struct tg_error *err)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    const char *found = tg_nvml_files_find(nvml->driver_root, nvml->library, arena);
+    if (found == NULL && nvml->driver_root[0] != '\0' && strchr(nvml->library, '/') == NULL)
+        return tg_error_set(err, TG_UNAVAILABLE, "there is no NVIDIA driver: no %s below %s",
+                            nvml->library, nvml->driver_root);
+    return tg_nvml_open(tg_or(found, nvml->library), &nvml->session, err);
+}
+
 static void nvml_free(struct tg_provider *provider)
 {
     struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
@@ -41,6 +52,7 @@ static void nvml_free(struct tg_provider *provider)
     free(nvml->library);
     free(nvml->system_root);
     free(nvml->driver_root);
+    free(nvml->host_root);
     free(nvml->dynamic_mig);
     free(nvml);
 }
@@ -221,8 +233,7 @@ static int list_into(struct nvml *nvml, struct tg_nvml_devices *to, struct tg_er
 {
     struct tg_error why = TG_ERROR_INIT;
     unsigned on_bus = count_on_bus(nvml);
-    int rc =
-        tg_nvml_is_open(&nvml->session) ? 0 : tg_nvml_open(nvml->library, &nvml->session, &why);
+    int rc = tg_nvml_is_open(&nvml->session) ? 0 : open_session(nvml, &why);
     if (rc == 0)
         return list_with_driver(nvml, on_bus, to, err);
     /* A node without cards needs no driver; one with cards has nothing to offer before it. */
@@ -268,7 +279,7 @@ static int find_card(struct nvml *nvml, const struct tg_partition *partition,
         return 0;
     }
     if (!tg_nvml_is_open(&nvml->session))
-        rc = tg_nvml_open(nvml->library, &nvml->session, err);
+        rc = open_session(nvml, err);
     if (rc == 0)
         rc = count_cards(nvml, &n, err);
     for (unsigned i = 0; rc == 0 && i < n; i++) {
@@ -393,7 +404,10 @@ static int nvml_edit_common(struct tg_provider *provider, struct tg_arena *arena
 {
     const struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
     int rc = tg_nvml_nodes_common(nvml->system_root, arena, ret, err);
-    return rc < 0 ? rc : tg_nvml_files_add(nvml->driver_root, nvml->version, arena, ret, err);
+    return rc < 0 ? rc
+                  : tg_nvml_files_add(
+                        &(struct tg_nvml_root){.here = nvml->driver_root, .host = nvml->host_root},
+                        nvml->version, arena, ret, err);
 }
 
 static const struct tg_provider_ops nvml_ops = {
@@ -418,6 +432,7 @@ int tg_nvml_provider_new(const struct tg_provider_options *options, struct tg_pr
     nvml->library = tg_xstrdup(options->library);
     nvml->system_root = tg_xstrdup(tg_or(options->system_root, ""));
     nvml->driver_root = tg_xstrdup(tg_or(options->driver_root, ""));
+    nvml->host_root = tg_xstrdup(tg_or(options->host_root, ""));
     nvml->dynamic_mig = tg_xstrdup(tg_or(options->dynamic_mig, ""));
     *ret = &nvml->provider;
     return 0;

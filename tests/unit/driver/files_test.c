@@ -59,6 +59,7 @@ static void make_cache(struct tg_buf *out, bool old)
 
 struct bench {
     struct sandbox *sandbox;
+    const char *host; /* what the sandbox is called on the host */
     struct tg_arena *arena;
     struct tg_edits edits;
     struct tg_error err;
@@ -124,7 +125,8 @@ static int add(struct bench *b)
 {
     b->edits = (struct tg_edits){0};
     b->err = TG_ERROR_INIT;
-    return tg_nvml_files_add(b->sandbox->folder, VERSION, b->arena, &b->edits, &b->err);
+    return tg_nvml_files_add(&(struct tg_nvml_root){.here = b->sandbox->folder, .host = b->host},
+                             VERSION, b->arena, &b->edits, &b->err);
 }
 
 static void libraries_of_the_version_are_mounted_where_programs_look(void **state)
@@ -142,6 +144,68 @@ static void libraries_of_the_version_are_mounted_where_programs_look(void **stat
         assert_non_null(mount_of(b, "/lib/firmware/nvidia/" VERSION));
         assert_null(mount_of(b, LIB "libc.so.6"));
     }
+}
+
+/* CDI documents are read by the container runtime, which knows nothing of what is mounted where. */
+static void paths_on_the_host_are_those_of_its_folder(void **state)
+{
+    static const struct {
+        const char *host, *file;
+    } cases[] = {
+        {"/", LIB "libcuda.so." VERSION},
+        {"/run/nvidia/driver", "/run/nvidia/driver" LIB "libcuda.so." VERSION},
+    };
+    struct bench *b = *state;
+    install(b, false);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(cases); i++) {
+        b->host = cases[i].host;
+        assert_int_equal(add(b), 0);
+        assert_string_equal(mount_of(b, LIB "libcuda.so.1"), cases[i].file);
+    }
+    assert_string_equal(mount_of(b, "/usr/bin/nvidia-smi"),
+                        "/run/nvidia/driver/usr/bin/nvidia-smi");
+    assert_string_equal(mount_of(b, "/lib/firmware/nvidia/" VERSION),
+                        "/run/nvidia/driver/lib/firmware/nvidia/" VERSION);
+}
+
+static void repoint(const struct bench *b, const char *path, const char *to)
+{
+    TG_AUTOFREE char *link = tg_xasprintf("%s%s", b->sandbox->folder, path);
+    assert_int_equal(unlink(link), 0);
+    point(b, path, to);
+}
+
+/* As Debian's alternatives have it. */
+static void links_are_followed_as_they_are_meant_in_the_root(void **state)
+{
+    struct bench *b = *state;
+    install(b, false);
+    put(b, "/etc/alternatives/of", "", 0);
+    point(b, "/etc/alternatives/cuda", LIB "libcuda.so." VERSION);
+    repoint(b, LIB "libcuda.so.1", "/etc/alternatives/cuda");
+    b->host = "/";
+    assert_int_equal(add(b), 0);
+    assert_string_equal(mount_of(b, LIB "libcuda.so.1"), LIB "libcuda.so." VERSION);
+    /* Nothing outside of it is ever reached. */
+    repoint(b, LIB "libcuda.so.1", "../../../../../../../../../../../../etc/alternatives/cuda");
+    assert_int_equal(add(b), 0);
+    assert_string_equal(mount_of(b, LIB "libcuda.so.1"), LIB "libcuda.so." VERSION);
+    repoint(b, LIB "libcuda.so.1", "/etc/passwd");
+    assert_int_equal(add(b), 0);
+    assert_null(mount_of(b, LIB "libcuda.so.1"));
+}
+
+static void a_library_is_found_by_its_name(void **state)
+{
+    struct bench *b = *state;
+    TG_AUTOFREE char *file = tg_xasprintf("%s" LIB "libnvidia-ml.so." VERSION, b->sandbox->folder);
+    assert_null(tg_nvml_files_find(b->sandbox->folder, "libnvidia-ml.so.1", b->arena));
+    install(b, false);
+    assert_string_equal(tg_nvml_files_find(b->sandbox->folder, "libnvidia-ml.so.1", b->arena),
+                        file);
+    assert_null(tg_nvml_files_find(b->sandbox->folder, "libgone.so.1", b->arena));
+    assert_null(tg_nvml_files_find(b->sandbox->folder, "/usr/lib/libnvidia-ml.so.1", b->arena));
+    assert_null(tg_nvml_files_find("", "libc.so.6", b->arena));
 }
 
 /* NV 787, 1380: an incomplete document is worse than none. */
@@ -194,6 +258,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(libraries_of_the_version_are_mounted_where_programs_look),
+        TEST(paths_on_the_host_are_those_of_its_folder),
+        TEST(links_are_followed_as_they_are_meant_in_the_root),
+        TEST(a_library_is_found_by_its_name),
         TEST(a_root_without_the_driver_is_an_error_that_can_be_repeated),
         TEST(a_damaged_cache_is_read_no_further_than_it_goes),
     };
