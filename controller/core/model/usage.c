@@ -162,11 +162,11 @@ static void add(struct tg_usage *to, const struct tg_usage *more)
 
 void tg_usage_read(struct tg_usage_book *book, const struct tg_fleet *fleet, struct tg_usage *ret)
 {
-    bool known = tg_news_open(fleet, &book->reader) && book->nodes.n == fleet->n_nodes;
+    bool known = tg_news_open(fleet, &book->reader);
     size_t row;
 
-    TG_VEC_RESERVE(&book->nodes, fleet->n_nodes);
-    book->nodes.n = fleet->n_nodes;
+    while (book->nodes.n < fleet->n_nodes)
+        (void)TG_VEC_PUSH(&book->nodes);
     while ((row = tg_news_next(fleet, &book->reader)) != TG_NO_INDEX)
         if (known && row < fleet->n_nodes)
             look_at_node(book, fleet, row);
