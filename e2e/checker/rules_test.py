@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import rights  # noqa: E402
 import rules  # noqa: E402
 
 GOOD = os.path.join(HERE, "snapshots", "gang-and-single.json")
@@ -179,6 +181,44 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(out.returncode, 1)
         self.assertEqual(out.stdout, "I1: gpu.tangram.dev/node-3/gpu-1 is held by t/single-gpus and t/thief\n")
         self.assertEqual(run().returncode, 2)
+
+
+class RightsTest(unittest.TestCase):
+    GET = ("tangram-controller", "", "pods", "get")
+    LIST = ("tangram-controller", "", "pods", "list")
+    GRANTED = {GET, LIST} | set(rights.EXPECTED)
+
+    def expect(self, requests, *texts, part=False):
+        problems, _ = rights.judge(self.GRANTED, requests, part)
+        self.assertEqual(problems, list(texts))
+
+    def test_all_is_used(self):
+        self.expect([(self.GET, "allow"), (self.LIST, "allow")])
+
+    def test_what_is_never_used_is_told_when_everything_was_played(self):
+        self.expect([(self.GET, "allow")], "never used: tangram-controller: list pods")
+        self.expect([(self.GET, "allow")], part=True)
+
+    def test_what_is_denied_is_told(self):
+        denied = ("tangram-controller", "apps", "jobs", "get")
+        self.expect([(self.GET, "allow"), (denied, "forbid"), (denied, "forbid")], "denied: tangram-controller: get jobs.apps", part=True)
+
+    def test_an_empty_log_proves_nothing(self):
+        self.expect([], "the audit log knows no request of our programs", part=True)
+
+    def test_an_exception_that_is_used_is_none(self):
+        right = ("tangram-controller", "jobset.x-k8s.io", "jobsets", "get")
+        self.expect([(self.GET, "allow"), (self.LIST, "allow"), (right, "allow")],
+                    "used after all, or not granted: tangram-controller: get jobsets.jobset.x-k8s.io")
+
+    def test_who_borrows_an_account_is_not_the_program(self):
+        line = {"user": {"username": "system:serviceaccount:tangram-system:tangram-controller"}, "verb": "list",
+                "objectRef": {"resource": "secrets"}, "annotations": {"authorization.k8s.io/decision": "forbid"}}
+        with tempfile.NamedTemporaryFile("w", suffix=".log") as file:
+            for agent in ("kubectl/v1.37.2", "tangram-controller/0.1.0"):
+                file.write(json.dumps({**line, "userAgent": agent}) + "\n")
+            file.flush()
+            self.assertEqual(list(rights.asked(file.name)), [(("tangram-controller", "", "secrets", "list"), "forbid")])
 
 
 if __name__ == "__main__":

@@ -250,7 +250,8 @@ ALLOCATED_NODE='.status.allocation.nodeSelector.nodeSelectorTerms[0].matchFields
 # writes: what our programs have written in the scenario's namespace: a count and JSON for each kind of write.
 writes() {
     jq -c --arg namespace "$NAMESPACE" 'select(.objectRef.namespace == $namespace and
-            (.user.username | startswith("system:serviceaccount:tangram-system:"))) |
+            (.user.username | startswith("system:serviceaccount:tangram-system:")) and
+            (.verb | IN("create", "update", "patch", "delete"))) |
         {resource: ([.objectRef.resource, .objectRef.subresource // empty] | join("/")), verb, code: .responseStatus.code}' \
         "$TG_DIR/log/audit.log" | sort | uniq -c
 }

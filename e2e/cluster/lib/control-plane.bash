@@ -12,7 +12,7 @@ tg_etcd_start() {
     tg_process_wait etcd 30 curl -fsS "$TG_ETCD_URL/health"
 }
 
-# apiserver_write_audit_policy FILE: every write of our own programs is kept in log/audit.log, and what a controller manager
+# apiserver_write_audit_policy FILE: every request of our own programs is kept in log/audit.log, and what a controller manager
 # without an account for each controller does to claims; nothing else.
 apiserver_write_audit_policy() {
     cat >"$1" <<'YAML'
@@ -22,7 +22,6 @@ omitStages: [RequestReceived]
 rules:
 - level: Metadata
   userGroups: ["system:serviceaccounts:tangram-system"]
-  verbs: [create, update, patch, delete]
 - level: Metadata
   users: ["system:kube-controller-manager"]
   verbs: [create, update, patch, delete]
