@@ -87,13 +87,14 @@ of_pod() {
 
 # verbosity POD PORT: is read and set from inside, and nowhere else.
 verbosity() {
+    local said
     of_pod "$1" "$2" sh -euc '
         [ "$(curl -fsS "$ADDRESS/debug/flags/v")" = 0 ]
         curl -fsS -X PUT -d 4 "$ADDRESS/debug/flags/v" >&2
         [ "$(curl -fsS "$ADDRESS/debug/flags/v")" = 4 ]
         curl -fsS -X PUT -d 0 "$ADDRESS/debug/flags/v" >&2'
-    run -1 --separate-stderr kt get --raw "/api/v1/namespaces/$RELEASE_NAMESPACE/pods/$1:$2/proxy/debug/flags/v"
-    [[ $stderr == *"use kubectl port-forward"* ]]
+    ! said=$(kt get --raw "/api/v1/namespaces/$RELEASE_NAMESPACE/pods/$1:$2/proxy/debug/flags/v" 2>&1) || return 1
+    [[ $said == *"use kubectl port-forward"* ]]
 }
 
 # kinds: of everything that the chart makes outside its namespace.
@@ -133,6 +134,16 @@ kinds() {
     k delete namespace strict --wait=false >/dev/null
 }
 
+@test "the demo plays on an installation that is there, and leaves nothing" {
+    "$BATS_TEST_DIRNAME/../demo" --kubeconfig "$TG_DIR/kubeconfig/admin" --image "$IMAGE" >"$BATS_TEST_TMPDIR/said"
+    cat "$BATS_TEST_TMPDIR/said"
+    # Nine cards: five pods each.
+    grep -q 'two Jobs of 5 pods with one device each; 9 devices are free' "$BATS_TEST_TMPDIR/said"
+    grep -q '[0-4] of 5 members have a place' "$BATS_TEST_TMPDIR/said"
+    tg_wait_until 60 sh -c "! kubectl --kubeconfig '$TG_DIR/kubeconfig/admin' get namespaces -o name | grep -q tangram-demo"
+    [[ -z $(k get resourceclaims,gangs --all-namespaces -o name) ]]
+}
+
 @test "use: a gang runs" {
     gang kept | kn create -f -
     wait_ready 90 kept-1 kept-2 kept-3
@@ -162,7 +173,7 @@ kinds() {
     local pod
     pod=$(leader)
     verbosity "$pod" 8080
-    of_pod "$pod" 8080 sh -euc 'curl -fsS "$ADDRESS/debug/units"' | jq -e '.leading and any(.units[]; .says | test("InsufficientDevices"))' >/dev/null
+    of_pod "$pod" 8080 sh -euc 'curl -fsS "$ADDRESS/debug/units"' | jq -e '.leading and any(.units[]; .says // "" | test("InsufficientDevices"))' >/dev/null
     verbosity "$(kt get pods -l app.kubernetes.io/name=tangram-kubelet-plugin -o jsonpath='{.items[0].metadata.name}')" 8081
 }
 
@@ -172,7 +183,7 @@ kinds() {
     NAMESPACE=$RELEASE_NAMESPACE record "$states" lease tangram-controller-default
     kt delete pod "$ended" --wait=false
     # Nobody's for a moment: the other one need not wait until it has run out.
-    tg_wait_until 60 jq -e -s --arg ended "$ended" '[.[].object.spec.holderIdentity // ""] | index("") as $free |
+    tg_wait_until 60 jq -e -s --arg ended "$ended" 'map(.object.spec.holderIdentity // "") | index("") as $free |
         $free != null and any(.[$free:][]; . != "" and . != $ended)' "$states"
     kill "${WATCHES[@]}"
     installed
