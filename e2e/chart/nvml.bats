@@ -19,8 +19,9 @@ setup() {
     tg_load "$TG_E2E_DIR"
     DRIVER=$TG_DIR/driver
     tg_node_load_images node-1 "$TG_IMAGES"/tangram-kubelet-plugin.tar
-    # Pods of the life before run on, and the slices of an uninstalled driver stay until the kubelet clears them away.
-    k delete namespace team-a --ignore-not-found --wait --timeout=60s >/dev/null
+    # Pods of the life before cannot end before there is a driver again, and the slices of an uninstalled driver stay until the
+    # kubelet clears them away.
+    tg_admin --namespace team-a delete pods --all --wait=false >/dev/null
     k delete resourceslices --all >/dev/null
     k create namespace "$NAMESPACE" >/dev/null
     kn wait --for=create serviceaccount/default --timeout=30s >/dev/null
@@ -86,6 +87,7 @@ kind: Pod
 metadata: {name: one}
 spec:
   terminationGracePeriodSeconds: 1
+  nodeSelector: {kubernetes.io/hostname: node-1}
   resourceClaims: [{name: gpu, resourceClaimTemplateName: card}]
   containers:
   - name: main
