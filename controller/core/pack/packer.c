@@ -46,6 +46,7 @@ void tg_packer_free(struct tg_packer *packer)
     tg_future_free(packer->future);
     free(packer->nodes);
     free(packer->residents);
+    free(packer->together);
     free(packer->places);
     free(packer->losses);
     free(packer);
@@ -63,6 +64,21 @@ static void note_shape(struct tg_reserve_fleet *fleet, const struct tg_pack_node
     }
     if (fleet->n_shapes < TG_RESERVE_PRIORS)
         fleet->shapes[fleet->n_shapes++] = (struct tg_reserve_shape){.node = sorted, .nodes = 1};
+}
+
+/* The node counts in its domain (by 1), or no more (-1). */
+static void count_together(struct tg_packer *packer, const struct tg_pack_node *node, int by)
+{
+    int64_t left = tg_pack_node_free(node);
+
+    if (node->domain >= packer->n_domains) {
+        packer->together =
+            tg_xreallocarray(packer->together, node->domain + 1U, sizeof(*packer->together));
+        memset(packer->together + packer->n_domains, 0,
+               (node->domain + 1U - packer->n_domains) * sizeof(*packer->together));
+        packer->n_domains = node->domain + 1;
+    }
+    packer->together[node->domain] += by * left * left;
 }
 
 uint32_t tg_packer_add_node(struct tg_packer *packer, const struct tg_pack_node *node)
@@ -83,8 +99,7 @@ uint32_t tg_packer_add_node(struct tg_packer *packer, const struct tg_pack_node 
         packer->fleet.total += TG_PACK_CARD;
     }
     note_shape(&packer->fleet, node);
-    if (node->domain >= packer->n_domains)
-        packer->n_domains = node->domain + 1;
+    count_together(packer, node, 1);
     packer->stale = true;
     return number;
 }
@@ -221,6 +236,11 @@ struct contest {
     uint32_t klass, node;
 };
 
+static int64_t together_at(const struct tg_packer *packer, uint32_t klass)
+{
+    return packer->together[packer->classes.items[klass].node.domain];
+}
+
 /* Is the class (of value and score) better than the best so far? Its first node is looked up only
  * when it decides. */
 static bool better(struct tg_packer *packer, const struct contest *best, int64_t value,
@@ -230,6 +250,12 @@ static bool better(struct tg_packer *packer, const struct contest *best, int64_t
         return best->score == NULL || value > best->value;
     if (score->tie != best->score->tie)
         return score->tie > best->score->tie;
+    if (packer->acting->sees_domains) {
+        int64_t together = together_at(packer, klass), least = together_at(packer, best->klass);
+
+        if (together != least)
+            return together < least;
+    }
     if (score->last != best->score->last)
         return score->last > best->score->last;
     return tg_pack_classes_first(&packer->classes, klass) < best->node;
@@ -289,6 +315,8 @@ static void move(struct tg_packer *packer, uint32_t number)
 
     if (packer->n_places > 0)
         tg_reserve_add(&packer->reserve, packer->places[old], -1);
+    count_together(packer, &classes->items[old].node, -1);
+    count_together(packer, &packer->nodes[number], 1);
     klass = tg_pack_classes_move(classes, number, &packer->nodes[number]);
     if (packer->n_places == 0)
         return;

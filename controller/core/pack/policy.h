@@ -52,6 +52,9 @@ struct tg_pack_policy {
     const struct tg_pack_policy *(*deputy)(const struct tg_packer *packer);
     /* Values depend on who is on a node (tg_pack_node.mark, residents.h). */
     bool sees_residents;
+    /* Of nodes that are equal by value and tie, the one whose domain has least room together
+     * (tg_packer.together) comes first, so that domains with much of it keep it for gangs. */
+    bool sees_domains;
     /* The mark of a node on which the request has been put. May be NULL: marks stay. */
     uint64_t (*mark)(uint64_t mark, const struct tg_pack_request *request);
     /* Chooses among the nodes of packer->domain without valuing classes. May be NULL. */
@@ -77,6 +80,7 @@ struct tg_packer {
     uint32_t nodes_size;
     uint32_t domain; /* nodes of this one only; TG_PACK_ANY_DOMAIN */
     uint32_t n_domains;
+    int64_t *together; /* of each domain: the sum of the squares of what each node has left */
     struct tg_pack_classes classes;
     struct tg_pack_score *scores[TG_MIX_TYPES_MAX]; /* of each type: one a class */
     uint32_t n_scores[TG_MIX_TYPES_MAX];

@@ -7,7 +7,8 @@
  * node with one large resident is likelier to be whole soon than one with many small ones. What
  * residents had of cpu and memory is not known: later, only cards count. A request goes where
  *   V(after) - V(before)
- * is largest, but first of all where it uses up what is left; of equal ones to the tightest node.
+ * is largest, but first of all where it uses up what is left; of equal ones to the tightest node,
+ * then to the domain (rack) that has least room together.
  * Integers with FRACTION binary places.
  */
 #include "controller/core/pack/policy.h"
@@ -91,4 +92,4 @@ static void score(struct tg_packer *packer, const struct tg_pack_class *klass,
 }
 
 const struct tg_pack_policy tg_pack_whole = {
-    .name = "whole", .sees_residents = true, .score = score};
+    .name = "whole", .sees_residents = true, .sees_domains = true, .score = score};

@@ -85,6 +85,44 @@ static void spread_takes_the_emptiest_rack(void **state)
     tg_packer_free(packer);
 }
 
+/* Nodes 0, 2 and 4 are alike; what else there is in their racks decides. */
+static void single_members_leave_racks_with_much_room_to_gangs(void **state)
+{
+    static const unsigned left[] = {3, 3, 3, 1, 3, 2};
+    struct tg_packer *packer = fleet_of("default", left, 6);
+    struct tg_pack_choice choices[3];
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(put(packer, 1, 3, false, &choices[i]));
+    assert_int_equal(choices[0].node, 2);
+    assert_int_equal(choices[1].node, 4);
+    assert_int_equal(choices[2].node, 0);
+    tg_packer_free(packer);
+}
+
+/* Racks that were alike until somebody came and went. */
+static void room_of_racks_is_counted_as_it_is(void **state)
+{
+    static const unsigned left[] = {4, 4, 4, 4};
+    static const struct tg_pack_choice last = {.node = 3, .cards = 0xf};
+    struct tg_packer *packer = fleet_of("default", left, 4);
+    struct tg_pack_choice choice;
+
+    (void)state;
+    assert_true(put(packer, 1, 4, false, &choice));
+    assert_int_equal(choice.node, 0);
+    tg_packer_take(packer, 0, &choice);
+    tg_packer_put(packer, 0, &last);
+    assert_true(put(packer, 1, 4, false, &choice));
+    assert_int_equal(choice.node, 2);
+    tg_packer_take(packer, 0, &choice);
+    tg_packer_take(packer, 0, &last);
+    assert_true(put(packer, 1, 4, false, &choice));
+    assert_int_equal(choice.node, 0);
+    tg_packer_free(packer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +130,8 @@ int main(void)
         cmocka_unit_test(without_racks_the_members_go_anywhere),
         cmocka_unit_test(a_gang_that_does_not_fit_leaves_everything_as_it_was),
         cmocka_unit_test(spread_takes_the_emptiest_rack),
+        cmocka_unit_test(single_members_leave_racks_with_much_room_to_gangs),
+        cmocka_unit_test(room_of_racks_is_counted_as_it_is),
     };
 
     return cmocka_run_group_tests_name("gang", tests, NULL, NULL);
