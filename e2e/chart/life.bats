@@ -182,6 +182,7 @@ kinds() {
     local ended states=$BATS_TEST_TMPDIR/leases
     ended=$(leader)
     NAMESPACE=$RELEASE_NAMESPACE record "$states" lease tangram-controller-default
+    tg_wait_until 30 test -s "$states" # the watch has begun
     kt delete pod "$ended" --wait=false
     # Nobody's for a moment: the other one need not wait until it has run out.
     tg_wait_until 60 jq -e -s --arg ended "$ended" 'map(.object.spec.holderIdentity // "") | index("") as $free |

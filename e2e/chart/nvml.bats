@@ -93,10 +93,12 @@ spec:
   - name: main
     image: $IMAGE
     imagePullPolicy: Never
-    command: [sh, -c, "ls /dev/nvidia*; cksum <$LIBRARIES/libnvidia-ml.so.1; exec tail -f /dev/null"]
+    command: [sh, -c, "ls /dev/nvidia*; sha256sum <$LIBRARIES/libnvidia-ml.so.1; exec tail -f /dev/null"]
     resources: {claims: [{name: gpu}]}
 YAML
     wait_ready 90 one
+    tg_wait_until 30 sh -c "kubectl --kubeconfig '$TG_DIR/kubeconfig/admin' -n '$NAMESPACE' logs one | grep -q -- ' -$'"
+    kn logs one
     kn logs one | grep -q /dev/nvidiactl
-    kn logs one | grep -q -x "$(cksum <"$TG_FAKE_NVML")"
+    kn logs one | grep -q -x "$(sha256sum <"$TG_FAKE_NVML")"
 }
