@@ -2,8 +2,8 @@
 /*
  * The allocation core alone: how long a fleet takes to be told, what it weighs, what an event costs
  * and how long a one-device claim takes to be decided, by fleet size and by how full it is; and the
- * same claim beside the built-in allocator of Kubernetes. One JSON object a line. Time is measured
- * here (of the processor, for the machine is shared), never tested.
+ * same claim beside the built-in allocator of Kubernetes; gangs (core_gangs.h). One JSON object a
+ * line. Time is measured here (of the processor, for the machine is shared), never tested.
  *
  *   bench_core [NODES [PEER]]       up to that many nodes (100,000); tests/peers/allocator
  */
@@ -16,12 +16,14 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
+#include "tests/bench/core_gangs.h"
 #include "tests/bench/core_scene.h"
+#include "tests/bench/core_times.h"
 #include "tests/bench/peer.h"
 
 #define CARDS 8
-#define EVENTS 2000
-#define DECISIONS 2000
+#define EVENTS TIMES_MAX
+#define DECISIONS TIMES_MAX
 /* A line takes no longer, if the machine is slow. */
 #define SECONDS 5.0
 #define PEER_NODES 100
@@ -29,14 +31,6 @@
 static const size_t sizes[] = {100, 1000, 10000, 100000};
 static const double fullness[] = {0, 0.5, 0.9, 0.99};
 static const size_t peer_devices[] = {10, 100, 1000};
-
-static double now_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 static double rss_mb(void)
 {
@@ -57,29 +51,6 @@ static uint64_t next_random(uint64_t *state)
     *state ^= *state >> 7;
     *state ^= *state << 17;
     return *state;
-}
-
-struct times {
-    double items[DECISIONS > EVENTS ? DECISIONS : EVENTS];
-    size_t n;
-};
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static void sort_times(struct times *t)
-{
-    qsort(t->items, t->n, sizeof(*t->items), compare_doubles);
-}
-
-/* Of sorted ones: the smallest that p of them do not exceed. */
-static double percentile(const struct times *t, double p)
-{
-    return t->items[(size_t)(p * (double)(t->n - 1))];
 }
 
 /* --- the fleet -------------------------------------------------------------------------------- */
@@ -274,7 +245,7 @@ static int bench_size(size_t nodes, struct tg_error *err)
         rc = bench_claim(fleet, nodes, fullness[k], err);
     }
     tg_fleet_close(fleet);
-    return rc;
+    return rc == 0 ? bench_gangs(nodes, err) : rc;
 }
 
 /* --- beside the peer -------------------------------------------------------------------------- */

@@ -68,14 +68,16 @@ static void write_card(struct scene *s, size_t node, size_t card)
 void scene_node(struct scene *s, size_t node)
 {
     snprintf(s->name, sizeof(s->name), "node-%06zu", node);
-    snprintf(s->rack, sizeof(s->rack), "rack-%05zu", node / 32);
+    snprintf(s->rack, sizeof(s->rack), "rack-%05zu", node / SCENE_RACK);
+    snprintf(s->block, sizeof(s->block), "block-%04zu", node / SCENE_BLOCK);
     s->meta = (struct tg_object_meta){.name = s->name};
     s->labels[0] = (struct tg_string_pair){"kubernetes.io/hostname", s->name};
     s->labels[1] = (struct tg_string_pair){"kubernetes.io/arch", "amd64"};
     s->labels[2] = (struct tg_string_pair){"kubernetes.io/os", "linux"};
     s->labels[3] = (struct tg_string_pair){"example.com/rack", s->rack};
+    s->labels[4] = (struct tg_string_pair){"example.com/block", s->block};
     s->meta.labels.items = s->labels;
-    s->meta.labels.n = 4;
+    s->meta.labels.n = 5;
     s->allocatable[0] = (struct tg_string_pair){"cpu", "192"};
     s->allocatable[1] = (struct tg_string_pair){"memory", "2Ti"};
     s->allocatable[2] = (struct tg_string_pair){"pods", "250"};

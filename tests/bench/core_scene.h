@@ -11,20 +11,22 @@
 
 #define SCENE_CARDS_MAX 10
 #define SCENE_ATTRIBUTES 15
+#define SCENE_RACK 32 /* nodes */
+#define SCENE_BLOCK 256
 #define SCENE_DRIVER "gpu.example.com"
 #define SCENE_PRODUCT                                                                              \
     "device.attributes[\"" SCENE_DRIVER "\"].productName == \"NVIDIA H100 80GB HBM3\""
 
 struct scene {
     size_t cards; /* on each node */
-    char name[32], rack[32], claim_name[32];
+    char name[32], rack[32], block[32], claim_name[32];
     char uuids[SCENE_CARDS_MAX][48], names[SCENE_CARDS_MAX][32], addresses[SCENE_CARDS_MAX][32];
     struct tg_object_meta meta;
     struct tg_node node;
     struct tg_node_spec node_spec;
     struct tg_node_status node_status;
     struct tg_condition ready;
-    struct tg_string_pair labels[4], allocatable[3];
+    struct tg_string_pair labels[5], allocatable[3];
     struct tg_resource_slice slice;
     struct tg_resource_slice_spec spec;
     struct tg_resource_pool pool;

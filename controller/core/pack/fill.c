@@ -11,7 +11,7 @@
 
 enum {
     QUANTUM = 50,        /* milli-cards: Q */
-    PRIOR_PERMILLE = 80, /* of the nodes of a shape, while the mix is being learned */
+    PRIOR_PERMILLE = 80, /* of the nodes of a shape, before anything was learned */
 };
 
 static void count_places(struct tg_packer *packer)
@@ -36,10 +36,20 @@ static void reprice(struct tg_packer *packer)
     tg_reserve_price(&packer->reserve, &packer->mix, &packer->fleet);
 }
 
+/* Requests for whole nodes that nobody has made yet may still come, the less likely the more has
+ * been seen; requests for as much as the fleet has say what is asked for. */
+static int64_t prior(const struct tg_packer *packer)
+{
+    int64_t total = packer->fleet.total, seen = tg_mix_demand(&packer->mix);
+
+    if (!packer->learns || seen >= total)
+        return 0;
+    return (int64_t)((__int128)PRIOR_PERMILLE * (total - seen) / total);
+}
+
 static void refresh(struct tg_packer *packer)
 {
-    tg_reserve_choose(&packer->reserve, &packer->mix, &packer->fleet,
-                      packer->learns ? PRIOR_PERMILLE : 0);
+    tg_reserve_choose(&packer->reserve, &packer->mix, &packer->fleet, prior(packer));
     count_places(packer);
     tg_future_draw(packer->future, &packer->mix);
     packer->n_losses = 0;

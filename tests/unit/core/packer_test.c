@@ -143,6 +143,38 @@ static void take_undoes_put_in_every_policy(void **state)
     }
 }
 
+/* What is kept for requests that nobody has made yet, in thousandths of a place. */
+static int64_t kept_for_the_unseen(const struct tg_packer *packer)
+{
+    int64_t sum = 0;
+
+    for (unsigned i = 0; i < packer->reserve.n; i++) {
+        const struct tg_reserve_special *special = &packer->reserve.special[i];
+
+        sum += special->type == TG_MIX_NO_TYPE ? special->expected : 0;
+    }
+    return sum * 1000 >> TG_RESERVE_FRACTION;
+}
+
+static void the_more_has_been_seen_the_less_is_kept_for_the_unseen(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(100000, 1000, 1000, 1000, 1000)};
+    struct tg_packer *packer = fleet_of("fill", nodes, 1);
+    int64_t before;
+
+    (void)state;
+    assert_int_equal(choose(packer, share(500)), 0);
+    before = kept_for_the_unseen(packer);
+    assert_true(before > 0 && before <= 80);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(choose(packer, share(500)), 0);
+    assert_true(kept_for_the_unseen(packer) < before);
+    for (unsigned i = 0; i < 12; i++)
+        (void)choose(packer, share(500));
+    assert_int_equal(kept_for_the_unseen(packer), 0);
+    tg_packer_free(packer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +185,7 @@ int main(void)
         cmocka_unit_test(fill_keeps_whole_cards_for_those_who_need_them),
         cmocka_unit_test(fill_keeps_the_last_whole_node_for_a_pod_that_needs_it),
         cmocka_unit_test(take_undoes_put_in_every_policy),
+        cmocka_unit_test(the_more_has_been_seen_the_less_is_kept_for_the_unseen),
     };
 
     return cmocka_run_group_tests_name("packer", tests, NULL, NULL);
