@@ -166,7 +166,9 @@ static void show_outcome(const struct tg_outcome *o, struct tg_arena *arena)
         printf("has its place%s%s\n", o->phase == NULL ? "" : ", ", tg_or(o->phase, ""));
     else
         printf("waits: %s\n", tg_or(o->reason, ""));
-    if (o->text != NULL)
+    if (o->page != NULL)
+        fputs(o->page, stdout);
+    else if (o->text != NULL)
         printf("  %s\n", o->text);
 }
 

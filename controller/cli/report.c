@@ -68,6 +68,17 @@ static void print_plan(const struct tg_plan *plan, FILE *out)
     }
 }
 
+/* Lines as they are, indented. */
+static void print_page(const char *page, FILE *out)
+{
+    while (*page != '\0') {
+        size_t n = strcspn(page, "\n");
+
+        fprintf(out, "  %.*s\n", (int)n, page);
+        page += n + (page[n] == '\n');
+    }
+}
+
 static void print_outcome(const struct tg_outcome *o, struct tg_arena *arena, FILE *out)
 {
     fprintf(out, "%s: ", tg_or(tg_outcome_name(o, arena), "?"));
@@ -80,7 +91,9 @@ static void print_outcome(const struct tg_outcome *o, struct tg_arena *arena, FI
         fprintf(out, "has its place%s%s\n", o->phase == NULL ? "" : ", ", tg_or(o->phase, ""));
     else
         fprintf(out, "waits: %s\n", tg_or(o->reason, ""));
-    if (o->text != NULL)
+    if (o->page != NULL)
+        print_page(o->page, out);
+    else if (o->text != NULL)
         print_wrapped(o->text, out);
 }
 
@@ -160,6 +173,8 @@ static void write_outcome(struct tg_json_writer *w, const struct tg_outcome *o)
     tg_jw_kv_string(w, "reason", o->reason);
     tg_jw_kv_string(w, "explanation", o->text);
     write_shortage(w, o);
+    if (o->details != NULL)
+        tg_jw_kv_raw(w, "details", o->details);
     if (o->plan != NULL)
         tg_jw_kv_object(w, "plan", &tg_plan_type, o->plan);
     tg_jw_end_object(w);

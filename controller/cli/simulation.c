@@ -8,8 +8,11 @@
 #include "api/runtime/json/decode.h"
 #include "api/tangram/names.h"
 #include "controller/commit/search.h"
+#include "controller/core/explain/document.h"
+#include "controller/core/explain/words.h"
 
 #define UNIT_MEMORY ((size_t)256 << 20)
+#define PAGE_MAX ((size_t)256 << 10)
 #define OWNERS_MAX 8 /* different owners of a gang's members that are looked at */
 
 struct simulating {
@@ -265,6 +268,60 @@ static int commit(struct simulating *s, const struct tg_commit_input *input,
     return 0;
 }
 
+/* Who is behind a holder's name: a claim and the pods that it is reserved for. */
+static bool find_resident(void *data, const char *holder, struct tg_resident *ret)
+{
+    struct simulating *s = data;
+    const char *name = tg_has_prefix(holder, "claim ") ? strchr(holder, '/') : NULL;
+    const struct tg_pod **pods;
+    char *namespace_;
+
+    *ret = (struct tg_resident){.claim = NULL};
+    if (name == NULL)
+        return false;
+    namespace_ = tg_arena_strndup(s->scratch, holder + strlen("claim "),
+                                  (size_t)(name - holder) - strlen("claim "));
+    ret->claim = namespace_ == NULL ? NULL : tg_view_claim(&s->world->view, namespace_, name + 1);
+    if (ret->claim == NULL || ret->claim->status == NULL)
+        return false;
+    pods = tg_arena_alloc_array(s->scratch, ret->claim->status->reserved_for.n, sizeof(*pods));
+    for (size_t i = 0; pods != NULL && i < ret->claim->status->reserved_for.n; i++) {
+        pods[ret->n_pods] = tg_view_pod(&s->world->view, namespace_,
+                                        ret->claim->status->reserved_for.items[i].name);
+        ret->n_pods += pods[ret->n_pods] != NULL;
+    }
+    ret->pods = pods;
+    return true;
+}
+
+static void explain(struct simulating *s, const struct tg_place_request *request,
+                    struct tg_outcome *o)
+{
+    TG_AUTOBUF struct tg_buf page = TG_BUF_INIT(PAGE_MAX);
+    TG_AUTOBUF struct tg_buf json = TG_BUF_INIT(PAGE_MAX);
+    struct tg_explain_input input = {.request = request, .find = find_resident, .data = s};
+    struct tg_explanation *explanation = tg_arena_alloc(s->scratch, sizeof(*explanation));
+    struct tg_text sentence;
+    struct tg_json_writer w;
+
+    input.levels = tg_configuration_levels(s->world->configuration, &input.n_levels);
+    /* It is about a request that has been refused: what cannot be explained is refused all the
+     * same. */
+    if (explanation == NULL ||
+        tg_explain_request(s->out->fleet, &input, s->scratch, explanation, NULL) < 0 ||
+        explanation->reason == NULL)
+        return;
+    tg_explanation_sentence(explanation, &sentence);
+    o->reason = keep(s, explanation->reason);
+    o->text = keep(s, sentence.data);
+    if (tg_explanation_page(explanation, &page, NULL) == 0)
+        o->page = keep(s, tg_buf_str(&page));
+    tg_json_writer_init(&w, &json);
+    tg_explanation_write(explanation, &w);
+    if (tg_jw_finish(&w, NULL) == 0)
+        o->details = keep(s, tg_buf_str(&json));
+}
+
 static int place(struct simulating *s, const struct tg_commit_input *input,
                  struct tg_decision *decision, struct tg_outcome *o)
 {
@@ -279,6 +336,8 @@ static int place(struct simulating *s, const struct tg_commit_input *input,
     if (search.no_place != NULL) {
         o->members_short = search.no_place->members_short;
         o->devices_per_member = search.no_place->devices_per_member;
+        if (s->out->explain)
+            explain(s, &search.request, o);
     }
     return 0;
 }
@@ -366,7 +425,7 @@ int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *re
     TG_AUTOARENA struct tg_arena *scratch = tg_arena_new(UNIT_MEMORY);
     struct simulating s = {.world = world, .scratch = scratch, .now = now, .out = ret, .err = err};
 
-    *ret = (struct tg_simulation){.fleet = ret->fleet};
+    *ret = (struct tg_simulation){.fleet = ret->fleet, .explain = ret->explain};
     return run(&s);
 }
 
@@ -375,6 +434,7 @@ int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
 {
     int r = tg_simulation_fleet(world, &ret->fleet, err);
 
+    ret->explain = true;
     return r < 0 ? r : tg_simulate_in(world, now, ret, err);
 }
 

@@ -19,6 +19,8 @@ struct tg_outcome {
     const char *phase;          /* TG_PHASE_* */
     const char *reason, *text;  /* why it waits; NULL if it does not */
     size_t members_short, devices_per_member; /* when there is no room; 0: not known */
+    /* In whole, if it was asked for and there is no room: lines of text, and a JSON object. */
+    const char *page, *details;
 };
 
 struct tg_simulation {
@@ -26,16 +28,18 @@ struct tg_simulation {
     size_t n;
     /* How many of them. If there is a workload, only its units count as placed or waiting. */
     size_t placed, standing, waiting, others_waiting;
+    bool explain;           /* asked for: what is missing, and what would help */
     struct tg_fleet *fleet; /* with everything that was given away */
 };
 
-/* Decides the units of the world; Gangs that the controller would make are added to it. now: wall,
- * ns. Memory is the world's. Errors: only its exhaustion. */
+/* Decides and explains the units of the world; Gangs that the controller would make are added to
+ * it. now: wall, ns. Memory is the world's. Errors: only its exhaustion. */
 int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
                 struct tg_error *err);
 
-/* The same in a fleet that stands already: ret->fleet is given, what is given away is assumed in it
- * (tg_fleet_undo takes it back), and what the world says of devices is not looked at. */
+/* The same in a fleet that stands already: ret->fleet and ret->explain are given, what is given
+ * away is assumed in it (tg_fleet_undo takes it back), and what the world says of devices is not
+ * looked at. */
 int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *ret,
                    struct tg_error *err);
 

@@ -9,7 +9,6 @@ struct searching {
     struct tg_arena *arena;
     struct tg_decision *decision;
     struct tg_search *out;
-    struct tg_level storage[2];
     const struct tg_level *levels[2]; /* required and preferred; NULL: none */
 };
 
@@ -17,8 +16,8 @@ static int find_level(struct searching *s, size_t i, const char *name, struct tg
 {
     if (name == NULL)
         return 0;
-    s->levels[i] = &s->storage[i];
-    return tg_configuration_find_level(s->configuration, name, &s->storage[i], err);
+    s->levels[i] = &s->out->levels[i];
+    return tg_configuration_find_level(s->configuration, name, &s->out->levels[i], err);
 }
 
 static int find_levels(struct searching *s, struct tg_error *err)

@@ -8,13 +8,14 @@
 
 #include "controller/commit/commit.h"
 
-/* What a search came to. */
+/* What a search came to. It points into itself: not to be copied. */
 struct tg_search {
     bool placed;
     struct tg_place_request request;    /* of what was tried last */
     struct tg_placement placement;      /* if placed */
     const struct tg_no_place *no_place; /* not placed for want of room: what is short; else NULL */
     struct tg_no_place storage;
+    struct tg_level levels[2]; /* that the request may point to */
 };
 
 /* All chosen members where their predecessors were, if they join; all of them anywhere; as few as

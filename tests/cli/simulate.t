@@ -78,3 +78,30 @@ The workload from standard input.
 
   $ fit ten-nodes.yaml - < llama.yaml
   yes
+
+What does not fit is explained: what is missing where, who has it, what would help.
+
+  $ simulate small-nodes.yaml llama.yaml
+  gang default/llama-70b: waits: NeverFits
+    NeverFits: 8 devices on one node are needed, and no node has more than 3 that match, held ones included: it can never fit on these nodes. It would fit now without topology.pack.required; or with 4 devices in request gpus; or with 3 members
+    Member: default/llama-3
+    Request gpus of claim default/llama-3-gpus: 8 of DeviceClass gpu.tangram.dev
+          48 devices published
+          47 held by nobody
+          40 on nodes whose devices meet all requests of one member
+          24 in the domain that comes closest
+           0 left by the members before
+    Best node: h-3, 0 of 8 devices
+    Held by
+      claim busy/h-0: 1 on node h-0
+    It would fit now
+      without topology.pack.required (NoTopology)
+      with 4 devices in request gpus (FewerDevices)
+      with 3 members (FewerMembers)
+  fleet: 6 nodes, 48 cards: 1 in use before, 0 used here, 47 untouched
+  answer: no, 1 of 1 wait
+  [1]
+  $ fit small-nodes.yaml llama.yaml
+  no
+  gang default/llama-70b: NeverFits: 8 devices on one node are needed, and no node has more than 3 that match, held ones included: it can never fit on these nodes. It would fit now without topology.pack.required; or with 4 devices in request gpus; or with 3 members
+  [1]
