@@ -2,6 +2,7 @@
 /* Three panels over one axis of time: what is in use, who waits, what is fragmented. Each pixel
  * shows all values that fall into it, from the lowest to the highest. */
 #include <math.h>
+#include <string.h>
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
@@ -55,7 +56,7 @@ static int x_of(const struct tg_playback *playback, double at)
 static void fill_columns(const struct tg_playback *playback, const struct panel *panel,
                          double low[PLOT], double high[PLOT])
 {
-    double last = 0;
+    double last = playback->points.n == 0 ? 0 : panel->value(playback->points.items);
     int x = 0;
 
     for (int i = 0; i < PLOT; i++) {
@@ -126,13 +127,17 @@ static void draw_times(struct tg_buf *out, const struct tg_playback *playback, i
 {
     for (int i = 0; i <= TICKS; i++) {
         double at = playback->end * i / TICKS;
+        int x = LEFT + i * (PLOT - 1) / TICKS, half;
         char text[64];
 
         if (playback->end < 7200)
             snprintf(text, sizeof(text), "%.0f s", at);
         else
             snprintf(text, sizeof(text), "%.1f h", at / 3600);
-        tg_svg_text(out, LEFT + i * (PLOT - 70) / TICKS, y, FONT, 100, text);
+        half = tg_svg_text_width(strlen(text), FONT) / 2;
+        tg_buf_printf(out, "<path stroke=\"" AXIS "\" d=\"M%d %dv-4\"/>\n", x, y - FONT - 1);
+        tg_svg_text(out, x + half > WIDTH - 4 ? WIDTH - 4 - 2 * half : x - half, y, FONT, 100,
+                    text);
     }
 }
 
@@ -150,7 +155,8 @@ int tg_playback_svg(const struct tg_playback *playback, struct tg_buf *out, stru
     tg_svg_text(out, 10, 22, 14, WIDTH - 20, title);
     for (size_t i = 0; i < TG_ARRAY_SIZE(panels); i++)
         draw_panel(out, playback, &panels[i], i, TOP + 10 + (int)i * (PANEL + BETWEEN));
-    draw_times(out, playback, height - 24);
+    draw_times(out, playback,
+               TOP + 10 + (int)TG_ARRAY_SIZE(panels) * (PANEL + BETWEEN) - BETWEEN + 18);
     tg_svg_end(out);
     return out->failed ? tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                                       "the plot would be larger than %zu MiB", TG_SVG_MAX >> 20)

@@ -17,14 +17,24 @@ void tg_problems_done(struct tg_problems *problems)
     TG_VEC_DONE(&problems->items);
 }
 
+/* What files say is shown on terminals: nothing in it may steer them. */
+static void tame(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (((unsigned char)*text < 0x20 && *text != '\n') || *text == 0x7f)
+            *text = '?';
+}
+
 static void add(struct tg_problems *problems, const char *file, const struct tg_json *at,
                 const char *text)
 {
-    const char *copy;
+    char *copy;
 
     if (problems->n++ >= TG_PROBLEMS_MAX)
         return;
     copy = tg_arena_strdup(problems->arena, text);
+    if (copy != NULL)
+        tame(copy);
     *TG_VEC_PUSH(&problems->items) = (struct tg_problem){
         .file = file,
         .line = at == NULL ? 0 : at->line,

@@ -341,9 +341,10 @@ static void add_bare_pod(struct tg_world *world, const struct tg_document *docum
 
     if (pod == NULL)
         return;
-    if (pod->metadata == NULL || pod->metadata->name == NULL || pod->spec == NULL) {
-        tg_problems_add(world->problems, document->file, document->root,
-                        pod->spec == NULL ? "spec" : "metadata.name", "is missing");
+    if (!tg_world_check_names(world, document, pod->metadata))
+        return;
+    if (pod->spec == NULL) {
+        tg_problems_add(world->problems, document->file, document->root, "spec", "is missing");
         return;
     }
     pod->metadata->namespace_ = document->namespace_;
@@ -367,9 +368,12 @@ void tg_workload_add(struct tg_world *world, const struct tg_document *document)
         add_bare_pod(world, document);
         return;
     }
-    if (document->name[0] == '\0' || spec == NULL) {
-        tg_problems_add(world->problems, document->file, document->root,
-                        spec == NULL ? "spec" : "metadata.name", "is missing");
+    if (!tg_world_check_names(
+            world, document,
+            &(struct tg_object_meta){.name = document->name, .namespace_ = document->namespace_}))
+        return;
+    if (spec == NULL) {
+        tg_problems_add(world->problems, document->file, document->root, "spec", "is missing");
         return;
     }
     m.owner_uid = tg_or(tg_json_string(tg_json_at(document->root, "metadata", "uid", NULL)), NULL);

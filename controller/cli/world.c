@@ -6,6 +6,7 @@
 #include "api/runtime/base/zoneinfo.h"
 #include "api/tangram/kinds.h"
 #include "api/tangram/names.h"
+#include "api/tangram/syntax.h"
 
 #define CONFIGURATION_MAX ((size_t)1 << 20)
 
@@ -75,6 +76,20 @@ static void complete(struct tg_world *world, struct tg_object *object, bool name
         meta->creation_timestamp = world->created;
 }
 
+bool tg_world_check_names(struct tg_world *world, const struct tg_document *document,
+                          const struct tg_object_meta *meta)
+{
+    const char *namespace_ = meta == NULL ? NULL : meta->namespace_;
+
+    if (meta != NULL && tg_syntax_is_dns_subdomain(meta->name, 253) &&
+        (namespace_ == NULL || tg_syntax_is_dns_label(namespace_)))
+        return true;
+    tg_problems_add(world->problems, document->file, document->root, "metadata",
+                    "name (and namespace) must be there, of lower-case letters, digits, '-' and "
+                    "'.'");
+    return false;
+}
+
 static struct tg_object *decode(struct tg_world *world, const struct tg_document *document,
                                 const struct tg_type *type, bool namespaced)
 {
@@ -83,11 +98,8 @@ static struct tg_object *decode(struct tg_world *world, const struct tg_document
 
     if (object == NULL)
         return NULL;
-    if (object->metadata == NULL || tg_or(object->metadata->name, "")[0] == '\0') {
-        tg_problems_add(world->problems, document->file, document->root, "metadata.name",
-                        "is missing");
+    if (!tg_world_check_names(world, document, object->metadata))
         return NULL;
-    }
     complete(world, object, namespaced, document);
     return object;
 }

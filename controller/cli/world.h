@@ -62,6 +62,10 @@ const char *tg_world_uid(struct tg_world *world);
 void tg_world_put(struct tg_world *world, enum tg_view_kind kind, const void *object,
                   const struct tg_document *document);
 
+/* Names that a cluster would take; false: a problem was added. */
+bool tg_world_check_names(struct tg_world *world, const struct tg_document *document,
+                          const struct tg_object_meta *meta);
+
 /* fleet_form.c: the short form (design 11). */
 void tg_fleet_form_add(struct tg_world *world, const struct tg_document *document);
 /* workload.c: pods of what makes pods. */

@@ -115,10 +115,11 @@ README_ABOVE = [
     r"^tests/unit(/[^/]+)?$",
     r"^api/kubelet/proto$",
     r"^e2e/(components|cluster)/[^/]+$",
+    r"^deploy/docs$",
     r"^deploy/manifests/[^/]+$",
     r"^deploy/helm/.+$",
     r"^tests/chart/[^/]+$",
-    r"^tests/cli/files$",
+    r"^tests/cli/files(/hostile)?$",
     r"(^|/)generated$",
     r"^\.[^/]+",
 ]
