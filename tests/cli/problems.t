@@ -26,16 +26,16 @@ What cannot be used is said with file, line and column, all of it, and the exit 
   [2]
   $ validat x
   kubectl-tangram: there is no verb "validat"
-
+  
   Usage: kubectl tangram VERB [OPTION]... [ARGUMENT]...
-
+  
     simulate   where a workload would go on a fleet, without a cluster
     fit        would it run now? yes or no, and why not
     validate   are manifests right? file, line, column
     explain    why does it wait?
     dump       what a decision reads of the cluster, without secrets
     release    let waiting pods go when the controller is gone
-
+  
   kubectl tangram VERB --help says more; --version prints the version.
   Exit codes: 0 yes or done; 1 no (it does not fit, it waits); 2 arguments or files that cannot be used;
   3 the cluster cannot be reached or refuses.

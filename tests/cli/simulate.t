@@ -24,20 +24,20 @@ explanation names the setting.
 
   $ simulate ten-nodes.yaml owners.yaml
   claim default/web-0-gpus: placed
-    web-0  h-0  gpu=gpu-7
+    web-0  h-…
   claim default/web-1-gpus: placed
-    web-1  h-1  gpu=gpu-0
+    web-1  h-…
   gang default/ordered: waits: Gathering
     1 of 2 members exist. JobSet steps creates a job only when the pods of the one before are ready,
     and pods that wait for their gang never are: set spec.startupPolicy.startupPolicyOrder: AnyOrder.
   gang default/serve-0-9f2bcbd1: placed
-    serve-0    h-1  gpus=gpu-1,gpu-2
-    serve-0-1  h-1  gpus=gpu-3,gpu-4
-    serve-0-2  h-1  gpus=gpu-5,gpu-6
+    serve-0    h-…
+    serve-0-1  h-…
+    serve-0-2  h-…
   gang default/serve-1-9f2bca1e: placed
-    serve-1    h-2  gpus=gpu-0,gpu-1
-    serve-1-1  h-2  gpus=gpu-2,gpu-3
-    serve-1-2  h-2  gpus=gpu-4,gpu-5
+    serve-1    h-…
+    serve-1-1  h-…
+    serve-1-2  h-…
   gang default/set: waits: Gathering
     1 of 3 members exist. StatefulSet set creates a pod only when the one before is ready, and a pod
     that waits for its gang never is: create the StatefulSet anew with spec.podManagementPolicy:
@@ -52,23 +52,23 @@ Partitions of cards in dynamic MIG: on as few cards as hold them.
 
   $ simulate mig-nodes.yaml mig-pods.yaml
   claim default/big-0-gpu: placed
-    big-0  m-0  gpu=gpu-0-3g-40gb-4
+    big-0  m-…  gpu=gpu-…-3g-40gb-…
   claim default/big-1-gpu: placed
-    big-1  m-0  gpu=gpu-0-3g-40gb-0
+    big-1  m-…  gpu=gpu-…-3g-40gb-…
   claim default/big-2-gpu: placed
-    big-2  m-0  gpu=gpu-1-3g-40gb-4
+    big-2  m-…  gpu=gpu-…-3g-40gb-…
   claim default/big-3-gpu: placed
-    big-3  m-0  gpu=gpu-1-3g-40gb-0
+    big-3  m-…  gpu=gpu-…-3g-40gb-…
   claim default/big-4-gpu: placed
-    big-4  m-1  gpu=gpu-0-3g-40gb-4
+    big-4  m-…  gpu=gpu-…-3g-40gb-…
   claim default/small-0-gpu: placed
-    small-0  m-1  gpu=gpu-0-1g-10gb-0
+    small-0  m-…  gpu=gpu-…-1g-10gb-…
   claim default/small-1-gpu: placed
-    small-1  m-1  gpu=gpu-0-1g-10gb-1
+    small-1  m-…  gpu=gpu-…-1g-10gb-…
   claim default/small-2-gpu: placed
-    small-2  m-1  gpu=gpu-0-1g-10gb-2
+    small-2  m-…  gpu=gpu-…-1g-10gb-…
   claim default/small-3-gpu: placed
-    small-3  m-1  gpu=gpu-0-1g-10gb-3
+    small-3  m-…  gpu=gpu-…-1g-10gb-…
   fleet: 2 nodes, 4 cards: 0 in use before, 3 used here, 1 untouched
          24 of 32 memory slices of partitioned cards in use
   note: 9 pods lack the scheduling gate tangram.dev/gang; policies add it on Kubernetes 1.36 and newer
@@ -82,26 +82,18 @@ The workload from standard input.
 What does not fit is explained: what is missing where, who has it, what would help.
 
   $ simulate small-nodes.yaml llama.yaml
-  gang default/llama-70b: waits: NeverFits
-    NeverFits: 8 devices on one node are needed, and no node has more than 3 that match, held ones included: it can never fit on these nodes. It would fit now without topology.pack.required; or with 4 devices in request gpus; or with 3 members
-    Member: default/llama-3
+  gang default/llama-70b: waits: …
+  …
     Request gpus of claim default/llama-3-gpus: 8 of DeviceClass gpu.tangram.dev
-          48 devices published
-          47 held by nobody
-          40 on nodes whose devices meet all requests of one member
-          24 in the domain that comes closest
-           0 left by the members before
-    Best node: h-3, 0 of 8 devices
-    Held by
+  …
       claim busy/h-0: 1 on node h-0
-    It would fit now
-      without topology.pack.required (NoTopology)
-      with 4 devices in request gpus (FewerDevices)
+  …
       with 3 members (FewerMembers)
+  …
   fleet: 6 nodes, 48 cards: 1 in use before, 0 used here, 47 untouched
   answer: no, 1 of 1 wait
   [1]
   $ fit small-nodes.yaml llama.yaml
   no
-  gang default/llama-70b: NeverFits: 8 devices on one node are needed, and no node has more than 3 that match, held ones included: it can never fit on these nodes. It would fit now without topology.pack.required; or with 4 devices in request gpus; or with 3 members
+  gang default/llama-70b: …
   [1]
