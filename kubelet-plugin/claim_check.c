@@ -3,7 +3,7 @@
 
 #include "api/runtime/base/str.h"
 
-int tg_claim_check(const struct tg_resource_claim *claim, const char *uid, const char *driver,
+int tg_claim_check(const struct tg_resource_claim *claim, const char *uid,
                    const struct tg_allocation_devices **ret, struct tg_error *err)
 {
     const char *found = claim->metadata != NULL ? claim->metadata->uid : NULL;
@@ -20,16 +20,6 @@ int tg_claim_check(const struct tg_resource_claim *claim, const char *uid, const
             err->retry = true;
         return rc;
     }
-    const struct tg_allocation_devices *devices = claim->status->allocation->devices;
-    for (size_t i = 0; i < devices->config.n; i++) {
-        const struct tg_opaque_config *opaque = devices->config.items[i].opaque;
-        if (opaque != NULL && tg_streq(opaque->driver, driver))
-            return tg_error_set(
-                err, TG_UNIMPLEMENTED,
-                "status.allocation.devices.config[%zu]: driver %s has no configuration; "
-                "remove the entry from the claim or its class",
-                i, driver);
-    }
-    *ret = devices;
+    *ret = claim->status->allocation->devices;
     return 0;
 }

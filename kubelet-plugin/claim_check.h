@@ -7,12 +7,11 @@
 #include "api/runtime/base/error.h"
 
 /*
- * The kubelet tells only names and uid; the claim was read from the API server. *ret are the
- * results of its allocation, of all drivers. NOT_FOUND: another claim bears the name now.
- * FAILED_PRECONDITION (retry): not allocated. UNIMPLEMENTED: a configuration for our driver, none
- * of which exists yet (entries of other drivers, tangram.dev among them, are not ours).
+ * The kubelet tells only names and uid; the claim was read from the API server. *ret are results
+ * and configuration of its allocation, of all drivers. NOT_FOUND: another claim bears the name now.
+ * FAILED_PRECONDITION (retry): not allocated.
  */
-int tg_claim_check(const struct tg_resource_claim *claim, const char *uid, const char *driver,
+int tg_claim_check(const struct tg_resource_claim *claim, const char *uid,
                    const struct tg_allocation_devices **ret, struct tg_error *err);
 
 #endif

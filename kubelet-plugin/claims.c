@@ -66,7 +66,6 @@ struct tg_claims {
     struct tg_loop *loop;
     struct tg_device_worker *devices;
     const struct tg_claim_source *source;
-    const char *driver;
     struct tg_claim_batch *batches;
     int64_t patience;         /* how long a prepare waits for another claim's devices */
     int64_t deadline;         /* for the answer to a batch; 0: none */
@@ -257,7 +256,7 @@ static int check(struct item *item, const char *json, size_t n,
     int rc = tg_json_decode_new(&tg_resource_claim_type, json, n, item->arena, &claim, err);
     if (rc != 0)
         return rc;
-    return tg_claim_check(claim, item->claim.uid, item->batch->claims->driver, ret, err);
+    return tg_claim_check(claim, item->claim.uid, ret, err);
 }
 
 static void on_read(void *data, const char *json, size_t n, const struct tg_error *read_error)
@@ -279,8 +278,7 @@ static void on_read(void *data, const char *json, size_t n, const struct tg_erro
     if (refuse_stuck(item))
         return;
     item->working = true;
-    item->job.results = allocated->results.items;
-    item->job.n = allocated->results.n;
+    item->job.allocation = allocated;
     tg_device_worker_prepare(item->batch->claims->devices, &item->job);
 }
 
@@ -409,14 +407,13 @@ void tg_claims_abandon(struct tg_claim_batch *batch)
 }
 
 struct tg_claims *tg_claims_new(struct tg_loop *loop, struct tg_device_worker *devices,
-                                const struct tg_claim_source *source, const char *driver)
+                                const struct tg_claim_source *source)
 {
     struct tg_claims *claims = tg_xcalloc(1, sizeof(*claims));
 
     claims->loop = loop;
     claims->devices = devices;
     claims->source = source;
-    claims->driver = driver;
     return claims;
 }
 

@@ -32,7 +32,7 @@ typedef void tg_claims_done(void *data, const struct tg_kubelet_answer *answers,
 
 /* Borrows all. */
 struct tg_claims *tg_claims_new(struct tg_loop *loop, struct tg_device_worker *devices,
-                                const struct tg_claim_source *source, const char *driver);
+                                const struct tg_claim_source *source);
 /* A prepare whose devices another claim still holds waits that long (ns; at first 0) for it to be
  * released before it is refused. */
 void tg_claims_wait_for_devices(struct tg_claims *claims, int64_t patience);

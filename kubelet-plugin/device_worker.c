@@ -394,8 +394,8 @@ static void run_prepare(void *data)
     struct tg_device_job *job = data;
     const struct tg_prepared_claim *claim;
 
-    if (tg_prepare_claim(job->worker->prepare, job->uid, job->namespace_, job->name, job->results,
-                         job->n, &claim, &job->err) != 0)
+    if (tg_prepare_allocation(job->worker->prepare, job->uid, job->namespace_, job->name,
+                              job->allocation, &claim, &job->err) != 0)
         return;
     job->devices = tg_arena_alloc_array(job->arena, claim->n, sizeof(*job->devices));
     for (size_t i = 0; job->devices != NULL && i < claim->n; i++)

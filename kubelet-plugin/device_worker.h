@@ -62,9 +62,8 @@ struct tg_device_job {
     void *data;
     struct tg_arena *arena; /* for the results; the worker's until `done` */
     const char *uid;
-    const char *namespace_, *name;              /* prepare */
-    const struct tg_allocation_device *results; /* prepare */
-    size_t n;
+    const char *namespace_, *name;                  /* prepare */
+    const struct tg_allocation_devices *allocation; /* prepare */
     struct tg_error err;
     struct tg_kubelet_device *devices; /* prepare: the answer */
     size_t n_devices;

@@ -401,8 +401,7 @@ static void start_parts(struct tg_plugin *plugin)
     plugin->devices = tg_device_worker_new(plugin->loop, &devices);
     tg_device_worker_measure(plugin->devices, plugin->metrics);
     plugin->source = tg_claim_api_source(plugin->client);
-    plugin->claims =
-        tg_claims_new(plugin->loop, plugin->devices, &plugin->source, options->driver_name);
+    plugin->claims = tg_claims_new(plugin->loop, plugin->devices, &plugin->source);
     tg_claims_wait_for_devices(plugin->claims, WAIT_FOR_DEVICES);
     tg_claims_limit(plugin->claims, ANSWER_WITHIN);
     tg_claims_measure(plugin->claims, plugin->metrics);

@@ -12,8 +12,10 @@
 
 #define TG_KIND_GANG "Gang"
 #define TG_PLURAL_GANG "gangs"
-#define TG_KIND_MEMBER "GangMember" /* opaque parameters of a template or claim */
-#define TG_KIND_PLAN "Plan"         /* opaque parameters of an allocation: the marker */
+#define TG_KIND_MEMBER "GangMember"    /* opaque parameters of a template or claim */
+#define TG_KIND_PLAN "Plan"            /* opaque parameters of an allocation: the marker */
+#define TG_KIND_GPU_CONFIG "GpuConfig" /* opaque parameters for the driver of the devices */
+#define TG_KIND_MIG_CONFIG "MigConfig" /* the same, of partitions */
 #define TG_KIND_CONFIGURATION "TangramConfiguration"
 
 /* The driver of our devices unless configured otherwise, and the "driver" of our opaque entries

@@ -14,6 +14,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
 #include "driver/prepare/partitions.h"
+#include "driver/prepare/settings.h"
 #include "driver/prepare/state.h"
 
 #define COMPACT_AFTER 512
@@ -279,6 +280,43 @@ static int check_free(const struct tg_prepare *prepare, const struct tg_claim_de
     return 0;
 }
 
+const struct tg_claim_device *tg_prepare_sharer(const struct tg_prepare *prepare,
+                                                const struct tg_claim_entry *but,
+                                                const struct tg_claim_device *device)
+{
+    for (size_t i = 0; i < prepare->entries.n; i++) {
+        const struct tg_claim_entry *entry = prepare->entries.items[i];
+        for (size_t j = 0; entry != but && j < entry->record.devices.n; j++) {
+            const struct tg_claim_device *other = &entry->record.devices.items[j];
+            if (other->settings != NULL && tg_streq(other->device, device->device) &&
+                tg_streq(other->pool, device->pool))
+                return other;
+        }
+    }
+    return NULL;
+}
+
+/* Two claims that have shares of a card cannot have it set in two ways. Who comes second knows the
+ * card only as the first has set it. */
+static int share_settings(const struct tg_prepare *prepare, struct tg_claim_record *record,
+                          struct tg_error *err)
+{
+    for (size_t i = 0; i < record->devices.n; i++) {
+        struct tg_claim_device *wanted = &record->devices.items[i];
+        const struct tg_claim_device *other = tg_prepare_sharer(prepare, NULL, wanted);
+        if (wanted->settings == NULL || other == NULL)
+            continue;
+        if (!tg_claim_settings_equal(wanted->settings, other->settings))
+            return refuse(err, tg_error_set(err, TG_FAILED_PRECONDITION,
+                                            "device %s is shared with a prepared claim that has "
+                                            "it set otherwise (GpuConfig): shares of one card "
+                                            "need the same configuration",
+                                            wanted->device));
+        wanted->settings->before = other->settings->before;
+    }
+    return 0;
+}
+
 static int check_devices(const struct tg_prepare *prepare, const struct tg_claim_record *record,
                          struct tg_error *err)
 {
@@ -295,6 +333,21 @@ static int check_devices(const struct tg_prepare *prepare, const struct tg_claim
     return 0;
 }
 
+int tg_prepare_restore(struct tg_prepare *prepare, const struct tg_claim_entry *entry,
+                       struct tg_error *err)
+{
+    int first = 0;
+    for (size_t i = 0; i < entry->record.devices.n; i++) {
+        const struct tg_claim_device *device = &entry->record.devices.items[i];
+        int rc = tg_prepare_sharer(prepare, entry, device) != NULL
+                     ? 0
+                     : tg_settings_undo(device, prepare->provider, first < 0 ? NULL : err);
+        first = first < 0 ? first : rc;
+    }
+    int rc = tg_partitions_remove(&entry->record, prepare->provider, first < 0 ? NULL : err);
+    return first < 0 ? first : rc;
+}
+
 int tg_prepare_take_back(struct tg_prepare *prepare, size_t index, struct tg_error *err)
 {
     struct tg_claim_entry *entry = prepare->entries.items[index];
@@ -309,7 +362,7 @@ int tg_prepare_take_back(struct tg_prepare *prepare, size_t index, struct tg_err
         rc = tg_cdi_remove(&prepare->cdi, entry->record.uid, err);
     if (rc == 0) {
         entry->hardware_left = true;
-        rc = tg_partitions_remove(&entry->record, prepare->provider, err);
+        rc = tg_prepare_restore(prepare, entry, err);
     }
     if (rc == 0)
         entry->hardware_left = false;
@@ -340,7 +393,7 @@ static int answer_again(struct tg_prepare *prepare, struct tg_claim_entry *entry
     return rc;
 }
 
-/* intent -> partitions -> document -> done, for an entry that is the last of the list. */
+/* intent -> partitions, settings -> document -> done, for an entry that is the last of the list. */
 static int carry_out(struct tg_prepare *prepare, struct tg_claim_entry *entry, struct tg_error *err)
 {
     struct tg_journal_record intent = {.op = "intent", .claim = &entry->record};
@@ -348,6 +401,8 @@ static int carry_out(struct tg_prepare *prepare, struct tg_claim_entry *entry, s
     int rc = append(prepare, &intent, err);
     if (rc == 0)
         rc = tg_partitions_make(&entry->record, prepare->provider, entry->arena, err);
+    if (rc == 0)
+        rc = tg_settings_apply(&entry->record, prepare->provider, err);
     if (rc == 0)
         rc = tg_cdi_write(&prepare->cdi, &entry->record, prepare->devices, &written, err);
     if (rc == 0)
@@ -357,13 +412,17 @@ static int carry_out(struct tg_prepare *prepare, struct tg_claim_entry *entry, s
     return rc;
 }
 
-static int prepare_new_claim(struct tg_prepare *prepare, const struct tg_claim_record *record,
+static int prepare_new_claim(struct tg_prepare *prepare, struct tg_claim_record *record,
                              const struct tg_prepared_claim **ret, struct tg_error *err)
 {
     struct tg_claim_entry *entry = NULL;
     int rc = check_devices(prepare, record, err);
     if (rc == 0)
         rc = tg_partitions_look(record, prepare->provider, err);
+    if (rc == 0)
+        rc = tg_settings_look(record, prepare->provider, err);
+    if (rc == 0)
+        rc = share_settings(prepare, record, err);
     if (rc == 0 && prepare->entries.n >= TG_PREPARE_CLAIMS_MAX)
         rc = tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                           "%zu claims are prepared on this node already", prepare->entries.n);
@@ -382,18 +441,39 @@ static int prepare_new_claim(struct tg_prepare *prepare, const struct tg_claim_r
     return 0;
 }
 
-int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *namespace_,
-                     const char *name, const struct tg_allocation_device *results, size_t n,
-                     const struct tg_prepared_claim **ret, struct tg_error *err)
+/* What a caller wants prepared. */
+struct wanted {
+    const char *uid, *namespace_, *name;
+    const struct tg_allocation_device *results;
+    size_t n;
+    const struct tg_device_config *configs;
+    size_t n_configs;
+};
+
+/* What the devices are, and how they are to be set: nothing of it touches hardware. */
+static int complete(const struct tg_prepare *prepare, const struct wanted *wanted,
+                    struct tg_claim_record *record, struct tg_arena *arena, struct tg_error *err)
+{
+    int rc = tg_partitions_fill(record, prepare->devices, arena, err);
+    if (rc == 0)
+        rc = tg_settings_fill(record, prepare->driver, wanted->configs, wanted->n_configs,
+                              prepare->devices, arena, err);
+    return rc < 0 ? rc : tg_claim_record_validate(record, err); /* parts of a card may overlap */
+}
+
+static int prepare_wanted(struct tg_prepare *prepare, const struct wanted *wanted,
+                          const struct tg_prepared_claim **ret, struct tg_error *err)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_RECORD_CLAIM_BYTES_MAX);
-    struct tg_claim_record record = {.uid = uid, .namespace_ = namespace_, .name = name};
+    struct tg_claim_record record = {
+        .uid = wanted->uid, .namespace_ = wanted->namespace_, .name = wanted->name};
     int rc = tg_prepare_crash_check(prepare->crash, err);
     if (rc == 0)
-        rc = tg_claim_record_from_results(&record, prepare->driver, results, n, arena, err);
+        rc = tg_claim_record_from_results(&record, prepare->driver, wanted->results, wanted->n,
+                                          arena, err);
     if (rc < 0)
         return rc;
-    size_t index = tg_prepare_index(prepare, uid);
+    size_t index = tg_prepare_index(prepare, wanted->uid);
     if (index < prepare->entries.n) {
         if (prepare->entries.items[index]->phase == TG_CLAIM_DONE)
             return answer_again(prepare, prepare->entries.items[index], &record, ret, err);
@@ -405,12 +485,31 @@ int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *na
         *ret = &nothing;
         return 0;
     }
-    rc = tg_partitions_fill(&record, prepare->devices, arena, err);
-    if (rc == 0)
-        rc = tg_claim_record_validate(&record, err); /* parts of one card may overlap */
-    if (rc < 0)
-        return rc;
-    return prepare_new_claim(prepare, &record, ret, err);
+    rc = complete(prepare, wanted, &record, arena, err);
+    return rc < 0 ? rc : prepare_new_claim(prepare, &record, ret, err);
+}
+
+int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *namespace_,
+                     const char *name, const struct tg_allocation_device *results, size_t n,
+                     const struct tg_prepared_claim **ret, struct tg_error *err)
+{
+    const struct wanted wanted = {
+        .uid = uid, .namespace_ = namespace_, .name = name, .results = results, .n = n};
+    return prepare_wanted(prepare, &wanted, ret, err);
+}
+
+int tg_prepare_allocation(struct tg_prepare *prepare, const char *uid, const char *namespace_,
+                          const char *name, const struct tg_allocation_devices *allocation,
+                          const struct tg_prepared_claim **ret, struct tg_error *err)
+{
+    const struct wanted wanted = {.uid = uid,
+                                  .namespace_ = namespace_,
+                                  .name = name,
+                                  .results = allocation->results.items,
+                                  .n = allocation->results.n,
+                                  .configs = allocation->config.items,
+                                  .n_configs = allocation->config.n};
+    return prepare_wanted(prepare, &wanted, ret, err);
 }
 
 /* Only its hardware is left of it. */

@@ -5,8 +5,8 @@
  * durable when it returns: what was answered survives kill -9 and power loss. One instance a state
  * folder (a lock file guards it), one thread.
  *
- *   prepare     intent -> partitions made -> CDI document -> done
- *   unprepare   removing -> document removed -> partitions removed -> gone
+ *   prepare     intent -> partitions made, cards set -> CDI document -> done
+ *   unprepare   removing -> document removed -> cards as before, partitions removed -> gone
  *
  * A start finishes what was begun, or takes back what did not get as far as its document.
  */
@@ -111,6 +111,15 @@ bool tg_prepare_owns(const struct tg_prepare *prepare, const struct tg_partition
 int tg_prepare_claim(struct tg_prepare *prepare, const char *uid, const char *namespace_,
                      const char *name, const struct tg_allocation_device *results, size_t n,
                      const struct tg_prepared_claim **ret, struct tg_error *err);
+/* The same with the configuration of the allocation: entries of our driver are GpuConfig and
+ * MigConfig (api/tangram/gpu_config.h), and cards are set as they say while the claim is prepared.
+ *   TG_INVALID_ARGUMENT     an entry is not understood; the text names it
+ *   TG_UNIMPLEMENTED        ... or asks for what there is not
+ *   TG_FAILED_PRECONDITION  (retry) another claim has a share of a card and wants it set otherwise
+ */
+int tg_prepare_allocation(struct tg_prepare *prepare, const char *uid, const char *namespace_,
+                          const char *name, const struct tg_allocation_devices *allocation,
+                          const struct tg_prepared_claim **ret, struct tg_error *err);
 /* Unprepares. A claim that is not prepared is success; a claim that a failure leaves halfway keeps
  * its devices until the call is repeated. Success, too, while hardware cannot be asked (no driver):
  * the pod can end, and what is left on the card is held until tg_prepare_settle removes it. */

@@ -24,6 +24,14 @@ static const struct tg_field partition_fields[] = {
 };
 static const struct tg_type partition_type = TG_TYPE(struct tg_claim_partition, partition_fields);
 
+static const struct tg_field settings_fields[] = {
+    TG_FIELD_STR(struct tg_claim_settings, card_uuid, "cardUUID"),
+    TG_FIELD_INTEGER(struct tg_claim_settings, wanted.time_slice, "timeSlice"),
+    TG_FIELD_INTEGER(struct tg_claim_settings, wanted.compute_mode, "computeMode"),
+    TG_FIELD_INTEGER(struct tg_claim_settings, before.compute_mode, "computeModeBefore"),
+};
+static const struct tg_type settings_type = TG_TYPE(struct tg_claim_settings, settings_fields);
+
 static const struct tg_field device_fields[] = {
     TG_FIELD_STR(struct tg_claim_device, request, "request"),
     TG_FIELD_STR(struct tg_claim_device, pool, "pool"),
@@ -31,6 +39,7 @@ static const struct tg_field device_fields[] = {
     TG_FIELD_STR(struct tg_claim_device, share_id, "shareID"),
     TG_FIELD_BOOLEAN(struct tg_claim_device, admin_access, "adminAccess"),
     TG_FIELD_OBJ(struct tg_claim_device, partition, "partition", &partition_type),
+    TG_FIELD_OBJ(struct tg_claim_device, settings, "settings", &settings_type),
 };
 static const struct tg_type device_type = TG_TYPE(struct tg_claim_device, device_fields);
 
@@ -87,6 +96,18 @@ static bool partition_makes_sense(const struct tg_claim_partition *p)
             (plain_id(p->uuid) && in_range(p->gi, PROFILE_MAX) && in_range(p->ci, PROFILE_MAX)));
 }
 
+static bool absent_or_in_range(struct tg_opt_int number, int64_t max)
+{
+    return !number.set || in_range(number, max);
+}
+
+static bool settings_make_sense(const struct tg_claim_settings *s)
+{
+    return plain_id(s->card_uuid) && absent_or_in_range(s->wanted.time_slice, TG_TIME_SLICE_MAX) &&
+           absent_or_in_range(s->wanted.compute_mode, TG_COMPUTE_MODE_MAX) &&
+           absent_or_in_range(s->before.compute_mode, TG_COMPUTE_MODE_MAX);
+}
+
 static int validate_device(const struct tg_claim_device *device, size_t i, struct tg_error *err)
 {
     int rc = check_name(TG_NAME_LABEL, device->request, "request", i, err);
@@ -100,6 +121,8 @@ static int validate_device(const struct tg_claim_device *device, size_t i, struc
     if (rc == 0 && device->partition != NULL && !partition_makes_sense(device->partition))
         rc =
             tg_error_set(err, TG_INVALID_ARGUMENT, "the partition of result %zu makes no sense", i);
+    if (rc == 0 && device->settings != NULL && !settings_make_sense(device->settings))
+        rc = tg_error_set(err, TG_INVALID_ARGUMENT, "the settings of result %zu make no sense", i);
     return rc;
 }
 
@@ -165,6 +188,7 @@ int tg_claim_record_from_results(struct tg_claim_record *ret, const char *driver
             return exhausted(err);
         ret->devices.items[ret->devices.n++] = (struct tg_claim_device){
             .request = base,
+            .asked = request,
             .pool = results[i].pool,
             .device = results[i].device,
             .share_id = results[i].share_id,
@@ -188,6 +212,18 @@ static struct tg_claim_partition *copy_partition(const struct tg_claim_partition
     return to;
 }
 
+static struct tg_claim_settings *copy_settings(const struct tg_claim_settings *from,
+                                               struct tg_arena *arena)
+{
+    struct tg_claim_settings *to =
+        from == NULL ? NULL : tg_arena_alloc(arena, sizeof(struct tg_claim_settings));
+    if (to == NULL)
+        return NULL;
+    *to = *from;
+    to->card_uuid = tg_arena_strdup(arena, from->card_uuid);
+    return to;
+}
+
 int tg_claim_record_copy(const struct tg_claim_record *claim, struct tg_arena *arena,
                          struct tg_claim_record *ret, struct tg_error *err)
 {
@@ -208,9 +244,23 @@ int tg_claim_record_copy(const struct tg_claim_record *claim, struct tg_arena *a
             .share_id = from->share_id == NULL ? NULL : tg_arena_strdup(arena, from->share_id),
             .admin_access = from->admin_access,
             .partition = copy_partition(from->partition, arena),
+            .settings = copy_settings(from->settings, arena),
         };
     }
     return tg_arena_exhausted(arena) ? exhausted(err) : 0;
+}
+
+static bool same_number(struct tg_opt_int a, struct tg_opt_int b)
+{
+    return a.set == b.set && (!a.set || a.value == b.value);
+}
+
+bool tg_claim_settings_equal(const struct tg_claim_settings *a, const struct tg_claim_settings *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    return same_number(a->wanted.time_slice, b->wanted.time_slice) &&
+           same_number(a->wanted.compute_mode, b->wanted.compute_mode);
 }
 
 static bool device_equal(const struct tg_claim_device *a, const struct tg_claim_device *b)

@@ -8,6 +8,7 @@
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/buf.h"
 #include "api/runtime/base/error.h"
+#include "api/tangram/gpu_config.h"
 #include "driver/provider/provider.h"
 
 #define TG_RECORD_CLAIM_BYTES_MAX                                                                  \
@@ -23,13 +24,21 @@ struct tg_claim_partition {
     const char *uuid;
 };
 
+/* How a card is set for the claim (settings.h). Set: wanted; `before` is what it was. */
+struct tg_claim_settings {
+    const char *card_uuid; /* "GPU-..." */
+    struct tg_gpu_settings wanted, before;
+};
+
 /* One result of a claim that is ours. */
 struct tg_claim_device {
     const char *request; /* base name, DNS label */
+    const char *asked;   /* as the result has it, "req" or "req/sub"; not kept */
     const char *pool, *device;
     const char *share_id; /* NULL if none */
     struct tg_opt_bool admin_access;
     struct tg_claim_partition *partition; /* NULL: a whole card */
+    struct tg_claim_settings *settings;   /* NULL: the card stays as it is */
 };
 
 struct tg_claim_record {
@@ -58,12 +67,15 @@ int tg_claim_record_from_results(struct tg_claim_record *ret, const char *driver
 /* A deep copy into the arena. */
 int tg_claim_record_copy(const struct tg_claim_record *claim, struct tg_arena *arena,
                          struct tg_claim_record *ret, struct tg_error *err);
-/* Asked for the same: what stands in the place of partitions does not count. */
+/* Asked for the same devices: what stands in the place of partitions does not count, nor do
+ * settings, which cannot change as long as the claim is allocated. */
 bool tg_claim_record_equal(const struct tg_claim_record *a, const struct tg_claim_record *b);
 /* True if the two results cannot be had by two claims: the same device, parts of one card that
  * overlap, or a card and a part of it; unless one has admin access or both are different shares of
  * one device. */
 bool tg_claim_device_conflicts(const struct tg_claim_device *a, const struct tg_claim_device *b);
+/* The same settings are wanted; NULL: none are. */
+bool tg_claim_settings_equal(const struct tg_claim_settings *a, const struct tg_claim_settings *b);
 /* The same in the words of a provider; borrows the strings. */
 struct tg_partition tg_claim_partition_place(const struct tg_claim_partition *partition);
 

@@ -15,6 +15,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
 #include "driver/prepare/partitions.h"
+#include "driver/prepare/settings.h"
 #include "driver/prepare/state.h"
 
 #define BOOT_ID_MAX 128
@@ -164,7 +165,8 @@ static int settle_done(struct tg_prepare *prepare, struct tg_claim_entry *entry,
     TG_AUTOBUF struct tg_buf document = TG_BUF_INIT(TG_CDI_BYTES_MAX);
     struct tg_error why = TG_ERROR_INIT;
     bool written;
-    if (tg_partitions_make(&entry->record, prepare->provider, entry->arena, &why) < 0)
+    if (tg_partitions_make(&entry->record, prepare->provider, entry->arena, &why) < 0 ||
+        tg_settings_apply(&entry->record, prepare->provider, &why) < 0)
         return keep_missing(report, &why);
     /* What the provider cannot tell is one thing, a disk that does not take it another. */
     int rc = tg_cdi_render(&prepare->cdi, &entry->record, prepare->devices, &document, &why);
@@ -184,7 +186,7 @@ static int settle_going(struct tg_prepare *prepare, size_t index, struct tg_prep
     int rc = tg_cdi_remove(&prepare->cdi, entry->record.uid, err);
     if (rc < 0)
         return rc;
-    if (tg_partitions_remove(&entry->record, prepare->provider, NULL) < 0) {
+    if (tg_prepare_restore(prepare, entry, NULL) < 0) {
         entry->phase = TG_CLAIM_REMOVING;
         report->unfinished++;
         return 0;

@@ -47,6 +47,13 @@ void tg_claim_entry_free(struct tg_claim_entry *entry); /* NULL is allowed */
 size_t tg_prepare_index(const struct tg_prepare *prepare, const char *uid);
 /* Takes an entry out of the list and frees it. */
 void tg_prepare_forget(struct tg_prepare *prepare, size_t index);
+/* Another claim that has the same card and settings of it, or NULL. */
+const struct tg_claim_device *tg_prepare_sharer(const struct tg_prepare *prepare,
+                                                const struct tg_claim_entry *but,
+                                                const struct tg_claim_device *device);
+/* Hardware as it was before the claim: settings that no other claim wants, and partitions. */
+int tg_prepare_restore(struct tg_prepare *prepare, const struct tg_claim_entry *entry,
+                       struct tg_error *err);
 /* Takes the claim off the node: what a release does, and what undoes a failed prepare. */
 int tg_prepare_take_back(struct tg_prepare *prepare, size_t index, struct tg_error *err);
 /* Replaces the journal by one that says exactly what the entries say. */

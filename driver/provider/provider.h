@@ -15,6 +15,7 @@
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
+#include "api/tangram/gpu_config.h"
 
 /* A part of a card with memory and engines of its own (MIG): where it is, or would be. */
 struct tg_partition {
@@ -127,6 +128,12 @@ struct tg_provider_ops {
     /* Removes what stands exactly there; nothing is success. */
     int (*destroy)(struct tg_provider *provider, const struct tg_partition *partition,
                    struct tg_error *err);
+    /* How the card of that UUID is set now: what can be asked of it. TG_UNAVAILABLE as above. */
+    int (*settings)(struct tg_provider *provider, const char *card_uuid,
+                    struct tg_gpu_settings *ret, struct tg_error *err);
+    /* Sets what is set in `wanted`, and leaves the rest. NULL: cards cannot be set. */
+    int (*set)(struct tg_provider *provider, const char *card_uuid,
+               const struct tg_gpu_settings *wanted, struct tg_error *err);
     /* What a container needs for the device; `instance` of a partition. In the arena. */
     int (*edit)(struct tg_provider *provider, const struct tg_provider_device *device,
                 const struct tg_instance *instance, struct tg_arena *arena, struct tg_edits *ret,

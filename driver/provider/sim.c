@@ -158,7 +158,34 @@ static int sim_list(struct tg_provider *provider, struct tg_device_set *ret, str
     return 0;
 }
 
-static const struct tg_provider_ops sim_ops = {.name = "sim", .list = sim_list, .free = sim_free};
+/* Cards on paper can be set in any way. */
+static int sim_settings(struct tg_provider *provider, const char *card_uuid,
+                        struct tg_gpu_settings *ret, struct tg_error *err)
+{
+    (void)provider;
+    (void)card_uuid;
+    (void)err;
+    *ret = (struct tg_gpu_settings){0};
+    return 0;
+}
+
+static int sim_set(struct tg_provider *provider, const char *card_uuid,
+                   const struct tg_gpu_settings *wanted, struct tg_error *err)
+{
+    (void)provider;
+    (void)card_uuid;
+    (void)wanted;
+    (void)err;
+    return 0;
+}
+
+static const struct tg_provider_ops sim_ops = {
+    .name = "sim",
+    .list = sim_list,
+    .free = sim_free,
+    .settings = sim_settings,
+    .set = sim_set,
+};
 
 /* A device has room for 32 attributes and capacities: told here, with the line, and not when they
  * are listed. */

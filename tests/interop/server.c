@@ -362,7 +362,7 @@ static void serve(struct bench *bench, const struct tg_claim_source *source)
     write_file(inventory, "apiVersion: tangram.dev/v1alpha1\nkind: SimInventory\n"
                           "cards:\n- {name: custom, memory: 48Gi, count: 8}\n");
     bench->devices = tg_device_worker_new(bench->loop, &config);
-    bench->claims = tg_claims_new(bench->loop, bench->devices, source, DRIVER);
+    bench->claims = tg_claims_new(bench->loop, bench->devices, source);
     bench->health = tg_health_stream_new(bench->loop, tg_clock_system(), bench->devices, TG_SECOND);
     while (bench->started == 0)
         tg_loop_run_once(bench->loop, true);

@@ -116,8 +116,10 @@ void node_done(struct node *node)
     free(node->journal);
 }
 
-void node_reset(struct node *node, const char *scenario, const char *dynamic_mig)
+void node_reset(struct node *node, const char *scenario, const char *dynamic_mig,
+                const char *config)
 {
+    node->config = config;
     node->scenario = scenario;
     node->dynamic_mig = dynamic_mig;
     fake_nvml_play(&node->cards, scenario);
@@ -206,14 +208,20 @@ void instance_stop(struct instance *instance)
 
 bool instance_prepare(struct instance *instance, const char *uid, const char *device, bool admin)
 {
-    const struct tg_allocation_device one = {.request = "gpus",
-                                             .driver = NODE_DRIVER,
-                                             .pool = NODE_POOL,
-                                             .device = device,
-                                             .admin_access = {.set = admin, .value = admin}};
+    struct tg_allocation_device one = {.request = "gpus",
+                                       .driver = NODE_DRIVER,
+                                       .pool = NODE_POOL,
+                                       .device = device,
+                                       .admin_access = {.set = admin, .value = admin}};
+    struct tg_opaque_config opaque = {.driver = NODE_DRIVER, .parameters = instance->node->config};
+    struct tg_device_config config = {.source = "FromClaim", .opaque = &opaque};
+    const struct tg_allocation_devices allocation = {
+        .results = {.items = &one, .n = 1},
+        .config = {.items = &config, .n = opaque.parameters == NULL ? 0 : 1}};
     const struct tg_prepared_claim *claim = NULL;
     struct tg_error err = TG_ERROR_INIT;
-    return tg_prepare_claim(instance->prepare, uid, "ns", uid, &one, 1, &claim, &err) == 0 ||
+    return tg_prepare_allocation(instance->prepare, uid, "ns", uid, &allocation, &claim, &err) ==
+               0 ||
            failed("cannot prepare", &err);
 }
 

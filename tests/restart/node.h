@@ -20,13 +20,15 @@ struct node {
     char *folder, *state_folder, *cdi_folder, *boot_id_file, *journal;
     struct fake_nvml cards;
     const char *scenario, *dynamic_mig;
+    const char *config; /* opaque parameters of each claim, NULL: none */
 };
 
 /* `build`: the folder of programs. */
 void node_init(struct node *node, const char *build);
 void node_done(struct node *node);
 /* Empty disks, and cards as the scenario says. */
-void node_reset(struct node *node, const char *scenario, const char *dynamic_mig);
+void node_reset(struct node *node, const char *scenario, const char *dynamic_mig,
+                const char *config);
 /* What a reboot takes: what is on the cards, the folder of CDI documents, the boot id. */
 void node_reboot(const struct node *node);
 

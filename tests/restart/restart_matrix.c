@@ -25,18 +25,22 @@ static const struct {
     const char *name, *scenario, *dynamic_mig;
     const char *running, *wanted, *next; /* devices that do not overlap */
     size_t devices;
+    const char *config; /* of each claim: settings of its card */
 } kinds[KINDS] = {
     [FULL] = {"full card",
               "card l4-24gb uuid=GPU-11111111-1111-1111-1111-111111111111\n"
               "card l4-24gb uuid=GPU-22222222-2222-2222-2222-222222222222\n"
               "card l4-24gb uuid=GPU-33333333-3333-3333-3333-333333333333\n",
-              "", "gpu-111111111111", "gpu-222222222222", "gpu-333333333333", 3},
+              "", "gpu-111111111111", "gpu-222222222222", "gpu-333333333333", 3,
+              "{\"apiVersion\":\"tangram.dev/v1alpha1\",\"kind\":\"GpuConfig\","
+              "\"computeMode\":\"ExclusiveProcess\"}"},
     [STATIC] = {"static MIG",
                 "card a30-24gb mig=on uuid=GPU-bbbbbbbb-bbbb-bbbb-bbbb-bbbbbbbbbbbb\n", "",
-                "gpu-bbbbbbbbbbbb-14-0", "gpu-bbbbbbbbbbbb-14-1", "gpu-bbbbbbbbbbbb-14-2", 4},
+                "gpu-bbbbbbbbbbbb-14-0", "gpu-bbbbbbbbbbbb-14-1", "gpu-bbbbbbbbbbbb-14-2", 4, NULL},
     [DYNAMIC] = {"dynamic MIG",
                  "card h100-80gb mig=on uuid=GPU-aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n", "*",
-                 "gpu-aaaaaaaaaaaa-9-4", "gpu-aaaaaaaaaaaa-14-2", "gpu-aaaaaaaaaaaa-19-0", 18},
+                 "gpu-aaaaaaaaaaaa-9-4", "gpu-aaaaaaaaaaaa-14-2", "gpu-aaaaaaaaaaaa-19-0", 18,
+                 NULL},
 };
 
 static const struct {
@@ -182,6 +186,28 @@ static bool check_document(const struct instance *instance, const char *uid, con
     return strstr(document, there.uuid) != NULL || wrong("a document names another partition");
 }
 
+/* A card is set while a claim that wants it so is prepared, and at no other time. */
+static bool check_setting(const struct instance *instance, const char *device, bool set)
+{
+    const struct tg_provider_device *one = tg_device_set_find(&instance->set, device);
+    struct tg_gpu_settings now = {0};
+    if (one == NULL || one->partition != NULL)
+        return one != NULL || wrong("a device is not listed any more");
+    if (instance->provider->ops->settings(instance->provider, one->uuid, &now, NULL) != 0)
+        return wrong("a card cannot be asked how it is set");
+    return (now.compute_mode.value != 0) == set ||
+           wrong(set ? "a setting is lost" : "a setting is leaked");
+}
+
+/* Claims of the earlier format know no settings. */
+static bool check_settings(const struct instance *instance, const struct cell *cell)
+{
+    bool claim = tg_prepare_find(instance->prepare, "claim") != NULL;
+    return cell->event == UPGRADE || (check_setting(instance, kinds[cell->kind].running, true) &&
+                                      check_setting(instance, kinds[cell->kind].wanted, claim) &&
+                                      check_setting(instance, kinds[cell->kind].next, false));
+}
+
 static bool check_claims(const struct instance *instance, const struct cell *cell)
 {
     bool claim = tg_prepare_find(instance->prepare, "claim") != NULL;
@@ -249,6 +275,10 @@ static bool go_on(struct instance *instance, const struct cell *cell)
     tg_device_set_done(&fresh);
     if (standing != 0)
         return wrong("instances are left when all claims have gone");
+    if (!check_setting(instance, kinds[cell->kind].running, false) ||
+        !check_setting(instance, kinds[cell->kind].wanted, false) ||
+        !check_setting(instance, kinds[cell->kind].next, false))
+        return false;
     return devices == kinds[cell->kind].devices || wrong("devices differ at the end");
 }
 
@@ -257,8 +287,8 @@ static bool check(const struct node *node, void *data)
     const struct cell *cell = data;
     struct instance instance;
     bool ok = instance_start(&instance, node) && check_claims(&instance, cell) &&
-              check_cards(&instance, cell) && check_untouched(&instance, cell) &&
-              go_on(&instance, cell);
+              check_settings(&instance, cell) && check_cards(&instance, cell) &&
+              check_untouched(&instance, cell) && go_on(&instance, cell);
     instance_stop(&instance);
     return ok;
 }
@@ -275,7 +305,8 @@ static bool check_reload(const struct node *node, void *data)
                wrong("the running claim is forgotten while the driver is away"));
     fake_nvml_play(&node->cards, node->scenario);
     ok = ok && partition_cards(node, data) && instance_settle(&instance) &&
-         check_claims(&instance, cell) && check_cards(&instance, cell) && go_on(&instance, cell);
+         check_claims(&instance, cell) && check_settings(&instance, cell) &&
+         check_cards(&instance, cell) && go_on(&instance, cell);
     instance_stop(&instance);
     return ok;
 }
@@ -288,7 +319,8 @@ struct points {
 
 static bool changes_hardware(const char *line)
 {
-    return strstr(line, "Create") != NULL || strstr(line, "Destroy") != NULL;
+    return strstr(line, "Create") != NULL || strstr(line, "Destroy") != NULL ||
+           strstr(line, "SetComputeMode") != NULL;
 }
 
 static size_t count_calls(const struct node *node)
@@ -358,7 +390,8 @@ static const char *impossible(const struct cell *cell)
 /* Before each try everything is as it was. */
 static bool begin(struct node *node, struct cell *cell)
 {
-    node_reset(node, kinds[cell->kind].scenario, kinds[cell->kind].dynamic_mig);
+    node_reset(node, kinds[cell->kind].scenario, kinds[cell->kind].dynamic_mig,
+               kinds[cell->kind].config);
     *cell->acknowledged = false;
     free(cell->document);
     cell->document = NULL;

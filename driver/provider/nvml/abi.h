@@ -115,6 +115,8 @@ struct nvml_ci_info {
     X(false, nvmlDeviceGetCudaComputeCapability, (void *device, int *major, int *minor))           \
     X(false, nvmlDeviceGetNumaNodeId, (void *device, unsigned *node))                              \
     X(false, nvmlDeviceGetGpuFabricInfoV, (void *device, struct nvml_fabric *fabric))              \
+    X(false, nvmlDeviceGetComputeMode, (void *device, unsigned *mode))                             \
+    X(false, nvmlDeviceSetComputeMode, (void *device, unsigned mode))                              \
     X(false, nvmlDeviceGetMigMode, (void *device, unsigned *current, unsigned *pending))           \
     X(false, nvmlDeviceGetMaxMigDeviceCount, (void *device, unsigned *n))                          \
     X(false, nvmlDeviceGetMigDeviceHandleByIndex, (void *device, unsigned index, void **mig))      \

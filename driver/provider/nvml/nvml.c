@@ -14,6 +14,7 @@
 #include "driver/provider/nvml/devices.h"
 #include "driver/provider/nvml/files.h"
 #include "driver/provider/nvml/nodes.h"
+#include "driver/provider/nvml/settings.h"
 
 #define ARENA_BYTES ((size_t)16 << 20)
 #define NUMBER_MAX 32
@@ -268,10 +269,10 @@ static const struct tg_nvml_card *known_card(const struct nvml *nvml, const char
     return NULL;
 }
 
-static int find_card(struct nvml *nvml, const struct tg_partition *partition,
-                     struct tg_nvml_card *ret, struct tg_error *err)
+static int find_card(struct nvml *nvml, const char *uuid, struct tg_nvml_card *ret,
+                     struct tg_error *err)
 {
-    const struct tg_nvml_card *known = known_card(nvml, partition->card_uuid);
+    const struct tg_nvml_card *known = known_card(nvml, uuid);
     unsigned n = 0;
     int rc = 0;
     if (known != NULL) {
@@ -285,15 +286,13 @@ static int find_card(struct nvml *nvml, const struct tg_partition *partition,
     for (unsigned i = 0; rc == 0 && i < n; i++) {
         struct tg_error why = TG_ERROR_INIT;
         int read = tg_nvml_card_read(&nvml->session, i, nvml->system_root, ret, &why);
-        if (!tg_streq(ret->uuid, partition->card_uuid))
+        if (!tg_streq(ret->uuid, uuid))
             continue;
         if (read < 0 && err != NULL)
             *err = why;
         return read;
     }
-    return rc < 0 ? rc
-                  : tg_error_set(err, TG_UNAVAILABLE, "card %s is not to be found",
-                                 partition->card_uuid);
+    return rc < 0 ? rc : tg_error_set(err, TG_UNAVAILABLE, "card %s is not to be found", uuid);
 }
 
 static int check_mig(const struct tg_nvml_card *card, const struct tg_partition *partition,
@@ -324,7 +323,7 @@ static int nvml_look(struct tg_provider *provider, const struct tg_partition *pa
     struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
     struct tg_nvml_instances instances;
     struct tg_nvml_card card;
-    int rc = find_card(nvml, partition, &card, err);
+    int rc = find_card(nvml, partition->card_uuid, &card, err);
     if (rc == 0 && !card.mig)
         return tg_error_set(err, TG_NOT_FOUND, "MIG mode of card %s is off", card.bus_id);
     if (rc == 0)
@@ -354,7 +353,7 @@ static int nvml_create(struct tg_provider *provider, const struct tg_partition *
     struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
     struct tg_nvml_instance made;
     struct tg_nvml_card card;
-    int rc = find_card(nvml, partition, &card, err);
+    int rc = find_card(nvml, partition->card_uuid, &card, err);
     if (rc == 0)
         rc = check_mig(&card, partition, err);
     if (rc == 0 && (nvml->session.nvmlDeviceCreateGpuInstanceWithPlacement == NULL ||
@@ -373,7 +372,7 @@ static int nvml_destroy(struct tg_provider *provider, const struct tg_partition 
     struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
     struct tg_nvml_instances instances;
     struct tg_nvml_card card;
-    int rc = find_card(nvml, partition, &card, err);
+    int rc = find_card(nvml, partition->card_uuid, &card, err);
     if (rc < 0 || !card.mig)
         return rc;
     rc = tg_nvml_instances_read(&nvml->session, &card, &instances, err);
@@ -387,6 +386,28 @@ static int nvml_destroy(struct tg_provider *provider, const struct tg_partition 
         return tg_error_set(err, TG_UNIMPLEMENTED, "card %s: this driver cannot remove a partition",
                             card.bus_id);
     return tg_nvml_instance_destroy(&nvml->session, &card, there, err);
+}
+
+/* ---- settings ---- */
+
+static int nvml_settings(struct tg_provider *provider, const char *card_uuid,
+                         struct tg_gpu_settings *ret, struct tg_error *err)
+{
+    struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
+    struct tg_nvml_card card;
+    int rc = find_card(nvml, card_uuid, &card, err);
+    return rc < 0 ? rc : tg_nvml_settings_read(&nvml->session, &card, ret, err);
+}
+
+static int nvml_set(struct tg_provider *provider, const char *card_uuid,
+                    const struct tg_gpu_settings *wanted, struct tg_error *err)
+{
+    struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
+    struct tg_nvml_card card;
+    int rc = find_card(nvml, card_uuid, &card, err);
+    return rc < 0 ? rc
+                  : tg_nvml_settings_write(&nvml->session, &card, nvml->driver_root, nvml->library,
+                                           wanted, err);
 }
 
 /* ---- containers ---- */
@@ -417,6 +438,8 @@ static const struct tg_provider_ops nvml_ops = {
     .look = nvml_look,
     .create = nvml_create,
     .destroy = nvml_destroy,
+    .settings = nvml_settings,
+    .set = nvml_set,
     .edit = nvml_edit,
     .edit_common = nvml_edit_common,
 };

@@ -33,6 +33,7 @@ struct fake_state {
     uint32_t serial;
     uint32_t calls[FAKE_SYMBOLS + 1]; /* the last: of all */
     struct fake_instance instances[FAKE_CARDS][FAKE_INSTANCES];
+    uint8_t compute_mode[FAKE_CARDS];
 };
 
 struct fake_machine {

@@ -364,6 +364,25 @@ static int impl_nvmlDeviceGetGpuFabricInfoV(void *device, struct nvml_fabric *fa
     return answer(&call, fabric, &info, sizeof(info));
 }
 
+static int impl_nvmlDeviceGetComputeMode(void *device, unsigned *mode)
+{
+    BEGIN(nvmlDeviceGetComputeMode, DEVICE, device);
+    unsigned found = call.machine->state->compute_mode[call.handle.card];
+    return answer(&call, mode, &found, sizeof(found));
+}
+
+/* Of a card in MIG mode it is always the default. */
+static int impl_nvmlDeviceSetComputeMode(void *device, unsigned mode)
+{
+    BEGIN(nvmlDeviceSetComputeMode, DEVICE, device);
+    if (card_of(&call)->mig)
+        return end(&call, NVML_NOT_SUPPORTED);
+    if (mode > 3)
+        return end(&call, NVML_INVALID_ARGUMENT);
+    call.machine->state->compute_mode[call.handle.card] = (uint8_t)mode;
+    return end(&call, NVML_OK);
+}
+
 /* ---- MIG: what there could be ---- */
 
 static int impl_nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending)

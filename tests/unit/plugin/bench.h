@@ -101,7 +101,7 @@ static inline int bench_setup(void **state)
     bench->read = (struct tg_deferred){.callback = bench_read, .data = bench};
     bench->source =
         (struct tg_claim_source){.get = bench_get, .cancel = bench_cancel, .data = bench};
-    bench->claims = tg_claims_new(bench->loop, bench->devices, &bench->source, TEST_DRIVER);
+    bench->claims = tg_claims_new(bench->loop, bench->devices, &bench->source);
     bench->health =
         tg_health_stream_new(bench->loop, &bench->clock.clock, bench->devices, 2 * TG_SECOND / 10);
     while (!bench->started)

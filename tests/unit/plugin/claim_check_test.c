@@ -22,7 +22,7 @@ static int check(const char *json, const char *uid, struct tg_arena *arena,
     void *claim;
     assert_int_equal(
         tg_json_decode_new(&tg_resource_claim_type, json, strlen(json), arena, &claim, NULL), 0);
-    return tg_claim_check(claim, uid, "gpu.tangram.dev", ret, err);
+    return tg_claim_check(claim, uid, ret, err);
 }
 
 static void an_allocated_claim_gives_its_results(void **state)
@@ -64,39 +64,12 @@ static void an_unallocated_claim_is_refused_for_now(void **state)
     }
 }
 
-static void configuration_of_other_drivers_is_not_ours(void **state)
-{
-    static const char json[] = ALLOCATED(
-        "{\"source\":\"FromClass\",\"opaque\":{\"driver\":\"tangram.dev\",\"parameters\":{"
-        "\"kind\":\"Plan\"}}},{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"nic.example.com\","
-        "\"parameters\":{}}}");
-    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
-    const struct tg_allocation_devices *devices;
-    (void)state;
-    assert_int_equal(check(json, UID, arena, &devices, NULL), 0);
-}
-
-static void configuration_that_nobody_would_apply_is_refused_not_ignored(void **state)
-{
-    static const char json[] =
-        ALLOCATED("{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"gpu.tangram.dev\","
-                  "\"parameters\":{\"kind\":\"TimeSlicing\"}}}");
-    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
-    const struct tg_allocation_devices *devices;
-    struct tg_error err = TG_ERROR_INIT;
-    (void)state;
-    assert_int_equal(check(json, UID, arena, &devices, &err), -TG_UNIMPLEMENTED);
-    assert_non_null(strstr(err.message, "config[0]"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_allocated_claim_gives_its_results),
         cmocka_unit_test(a_claim_of_the_same_name_with_another_uid_is_not_the_one),
         cmocka_unit_test(an_unallocated_claim_is_refused_for_now),
-        cmocka_unit_test(configuration_of_other_drivers_is_not_ours),
-        cmocka_unit_test(configuration_that_nobody_would_apply_is_refused_not_ignored),
     };
     return cmocka_run_group_tests_name("claim_check", tests, NULL, NULL);
 }

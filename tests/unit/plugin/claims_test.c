@@ -90,7 +90,7 @@ static int setup(void **state)
     bench->loop = tg_loop_new(false);
     bench->devices = tg_device_worker_new(bench->loop, &config);
     bench->source = (struct tg_claim_source){.get = get, .cancel = cancel, .data = bench};
-    bench->claims = tg_claims_new(bench->loop, bench->devices, &bench->source, TEST_DRIVER);
+    bench->claims = tg_claims_new(bench->loop, bench->devices, &bench->source);
     while (!bench->started)
         tg_loop_run_once(bench->loop, true);
     *state = bench;
@@ -244,7 +244,7 @@ static void devices_that_hang_are_told_of_before_the_kubelet_gives_up(void **sta
     fake_set(1, false, false);
     bench->started = false;
     bench->devices = tg_device_worker_new(bench->loop, &config);
-    bench->claims = tg_claims_new(bench->loop, bench->devices, &bench->source, TEST_DRIVER);
+    bench->claims = tg_claims_new(bench->loop, bench->devices, &bench->source);
     while (!bench->started)
         tg_loop_run_once(bench->loop, true);
     fake_set(1, false, true);

@@ -311,12 +311,13 @@ static void claims_come_and_go_while_the_loop_works(void **state)
     bench->worker = start(bench);
     wait_for(bench, &bench->started);
     tg_device_worker_measure(bench->worker, metrics);
-    const struct tg_allocation_device result = {
+    struct tg_allocation_device result = {
         .request = "r",
         .driver = TEST_DRIVER,
         .pool = TEST_NODE,
         .device = tg_device_worker_devices(bench->worker)->devices.items[0].device.name,
         .share_id = NULL};
+    const struct tg_allocation_devices allocation = {.results = {.items = &result, .n = 1}};
     for (size_t i = 0; i < CLAIMS; i++) {
         struct course *course = &courses[i];
         snprintf(course->uid, sizeof(course->uid), "uid-%zu", i);
@@ -328,8 +329,7 @@ static void claims_come_and_go_while_the_loop_works(void **state)
                                              .uid = course->uid,
                                              .namespace_ = "ns",
                                              .name = course->uid,
-                                             .results = &result,
-                                             .n = 1};
+                                             .allocation = &allocation};
     }
     for (size_t i = 0; i < CLAIMS; i++) {
         size_t before = left;
