@@ -10,6 +10,7 @@
 #include "api/runtime/base/str.h"
 #include "driver/inventory/inventory.h"
 #include "driver/partition/foreign.h"
+#include "driver/provider/dropins.h"
 
 #define START_RETRY (1 * TG_SECOND)
 #define LIST_AGAIN (30 * TG_SECOND)
@@ -40,10 +41,12 @@ struct tg_device_worker {
     struct tg_metric *metric[N_METRICS];
     struct tg_device_set *devices; /* of the loop */
     bool listed;                   /* at least once */
+    bool listing, list_wanted;     /* again, after that */
     struct tg_timer again;
     char *told; /* of what keeps devices from being listed */
     /* Of the thread, or of the loop while no job runs. */
     struct tg_provider *provider;
+    struct tg_dropins *dropins;
     struct tg_device_set *current; /* the loop's, or what it will be when it hears of it */
     struct tg_prepare *prepare;
     struct tg_prepare_report report;
@@ -109,6 +112,8 @@ static int list(struct tg_device_worker *worker, struct tg_device_set **ret, str
 {
     struct tg_device_set *set = tg_xcalloc(1, sizeof(*set));
     int rc = tg_provider_list(worker->provider, set, err);
+    if (rc == 0)
+        rc = tg_dropins_apply(worker->dropins, set, err);
     if (rc == 0)
         rc = tg_device_set_validate(set, err);
     if (rc != 0) {
@@ -185,7 +190,8 @@ static void run_start(void *data)
 static void tell_problems(struct tg_device_worker *worker)
 {
     for (size_t i = 0; i < worker->devices->problems.n; i++)
-        TG_WARN("Not offered", TG_S("problem", worker->devices->problems.items[i]));
+        TG_WARN("Something about the devices needs attention",
+                TG_S("problem", worker->devices->problems.items[i]));
 }
 
 /* The listing failed, or works again: told when that changes. */
@@ -278,12 +284,15 @@ static void tell_settled(const struct tg_device_worker *worker)
             TG_I("missing", report->missing), TG_I("unfinished", report->unfinished));
 }
 
+static void list_now(struct tg_device_worker *worker);
+
 static void list_done(void *data)
 {
     struct tg_device_worker *worker = data;
     struct tg_device_set *old = worker->devices;
 
     dequeue(worker);
+    worker->listing = false;
     tell_listing(worker);
     if (worker->settled)
         tell_settled(worker);
@@ -295,12 +304,34 @@ static void list_done(void *data)
             worker->config.changed(worker->config.data);
         set_free(old);
     }
-    list_later(worker);
+    if (worker->list_wanted)
+        list_now(worker);
+    else
+        list_later(worker);
+}
+
+/* One at a time: what it finds is the loop's when it is done. */
+static void list_now(struct tg_device_worker *worker)
+{
+    tg_timer_stop(&worker->again);
+    worker->list_wanted = false;
+    worker->listing = true;
+    enqueue(worker, run_list, list_done, worker);
 }
 
 static void on_again(struct tg_timer *timer)
 {
-    enqueue(timer->data, run_list, list_done, timer->data);
+    list_now(timer->data);
+}
+
+void tg_device_worker_list_again(struct tg_device_worker *worker)
+{
+    if (worker->devices == NULL)
+        return;
+    if (worker->listing)
+        worker->list_wanted = true; /* it may have read already what has changed since */
+    else
+        list_now(worker);
 }
 
 static void on_retry(struct tg_timer *timer)
@@ -321,6 +352,8 @@ struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
         worker->config.anxious = LIST_ANXIOUSLY;
     worker->retry = (struct tg_timer){.callback = on_retry, .data = worker};
     worker->again = (struct tg_timer){.callback = on_again, .data = worker};
+    worker->dropins = tg_dropins_new(config->attributes_folder, config->provider_options.node_name,
+                                     config->prepare_options.driver);
     worker->thread = tg_worker_new(loop);
     enqueue(worker, run_start, start_done, worker);
     return worker;
@@ -339,6 +372,7 @@ void tg_device_worker_free(struct tg_device_worker *worker)
         set_free(worker->devices);
     set_free(worker->current);
     tg_provider_free(worker->provider);
+    tg_dropins_free(worker->dropins);
     free(worker->told);
     free(worker);
 }

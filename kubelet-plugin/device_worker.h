@@ -28,6 +28,7 @@ struct tg_device_worker_config {
     int (*new_provider)(const char *kind, const struct tg_provider_options *options,
                         struct tg_provider **ret, struct tg_error *err);
     struct tg_provider_options provider_options;
+    const char *attributes_folder; /* of drop-ins (driver/provider/dropins.h); NULL, "": none */
     struct tg_prepare_options prepare_options; /* the pool's name is that of the node */
     /* Once: devices are listed, the journal is recovered and CDI documents are in place; or why
      * not. */
@@ -52,6 +53,9 @@ const struct tg_device_set *tg_device_worker_devices(const struct tg_device_work
 /* 0 if the hardware could be listed since the start; otherwise why not. Nothing may be published
  * before: an empty node is something else. */
 int tg_device_worker_status(const struct tg_device_worker *worker, struct tg_error *err);
+
+/* Lists the hardware again, soon: something about it has changed. Nothing before `started`. */
+void tg_device_worker_list_again(struct tg_device_worker *worker);
 
 /* How long the job that runs has been running, ns; 0: none runs. */
 int64_t tg_device_worker_busy(const struct tg_device_worker *worker);

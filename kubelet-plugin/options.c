@@ -86,6 +86,14 @@ static const struct tg_option table[] = {
      .argument = "LIST",
      .help = "Cards with MIG mode on that are partitioned on demand: UUIDs, PCI addresses, product "
              "names; the last may end in '*'."},
+    {.name = "attributes-dir",
+     .env = "TANGRAM_ATTRIBUTES_DIR",
+     .kind = TG_OPTION_STRING,
+     OPTION(attributes_dir),
+     .fallback = "/etc/tangram/attributes.d",
+     .argument = "FOLDER",
+     .help = "DeviceAttributes documents (*.yaml) that add attributes to devices; read again when "
+             "they change."},
     {.name = "placements",
      .env = "TANGRAM_PLACEMENTS",
      .kind = TG_OPTION_ENUM,

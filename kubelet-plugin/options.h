@@ -20,6 +20,7 @@ struct tg_plugin_options {
     const char *system_root;
     const char *driver_root, *host_driver_root;
     const char *dynamic_mig;
+    const char *attributes_dir;
     const char *placements; /* counters, derived */
     bool print_slices;
     const char *driver_name;

@@ -17,6 +17,7 @@
 #include "kubelet-plugin/claim_api.h"
 #include "kubelet-plugin/claims.h"
 #include "kubelet-plugin/dra_service.h"
+#include "kubelet-plugin/folder_watch.h"
 #include "kubelet-plugin/foreign_watch.h"
 #include "kubelet-plugin/health_stream.h"
 #include "kubelet-plugin/layout_probe.h"
@@ -65,6 +66,7 @@ struct tg_plugin {
     struct tg_slice_api *slices;
     struct tg_publisher *publisher;
     struct tg_device_worker *devices;
+    struct tg_folder_watch *attributes;
     struct tg_claim_source source;
     struct tg_claims *claims;
     struct tg_health_stream *health;
@@ -254,6 +256,12 @@ static void on_devices_changed(void *data)
     show_devices(plugin);
 }
 
+static void on_attributes_changed(void *data)
+{
+    struct tg_plugin *plugin = data;
+    tg_device_worker_list_again(plugin->devices);
+}
+
 static void on_slices_changed(void *data)
 {
     struct tg_plugin *plugin = data;
@@ -378,6 +386,7 @@ static void start_parts(struct tg_plugin *plugin)
     const struct tg_device_worker_config devices = {
         .provider = options->provider,
         .provider_options = tg_plugin_provider_options(options),
+        .attributes_folder = options->attributes_dir,
         .prepare_options = {.state_folder = options->plugin_dir,
                             .cdi_folder = options->cdi_dir,
                             .boot_id_file = options->boot_id_file,
@@ -400,6 +409,9 @@ static void start_parts(struct tg_plugin *plugin)
     tg_publisher_measure(plugin->publisher, plugin->metrics);
     plugin->devices = tg_device_worker_new(plugin->loop, &devices);
     tg_device_worker_measure(plugin->devices, plugin->metrics);
+    if (tg_or(options->attributes_dir, "")[0] != '\0')
+        plugin->attributes = tg_folder_watch_new(plugin->loop, options->attributes_dir, 0,
+                                                 on_attributes_changed, plugin);
     plugin->source = tg_claim_api_source(plugin->client);
     plugin->claims = tg_claims_new(plugin->loop, plugin->devices, &plugin->source);
     tg_claims_wait_for_devices(plugin->claims, WAIT_FOR_DEVICES);
@@ -466,6 +478,7 @@ void tg_plugin_free(struct tg_plugin *plugin)
     tg_http_free(plugin->http);
     tg_registration_free(plugin->registration);
     tg_dra_service_free(plugin->service);
+    tg_folder_watch_free(plugin->attributes);
     /* The thread ends before the memory that its jobs write to, and the client after all who have
      * requests on it. */
     tg_device_worker_free(plugin->devices);

@@ -5,6 +5,7 @@
 #include "api/runtime/base/str.h"
 #include "driver/inventory/inventory.h"
 #include "driver/partition/foreign.h"
+#include "driver/provider/dropins.h"
 #include "kubelet-plugin/slice_body.h"
 
 #define SLICES_BUDGET ((size_t)16 << 20)
@@ -55,14 +56,19 @@ int tg_print_slices(const struct tg_plugin_options *options, FILE *out, FILE *pr
 {
     const struct tg_provider_options provider_options = tg_plugin_provider_options(options);
     struct tg_provider *provider = NULL;
+    struct tg_dropins *dropins =
+        tg_dropins_new(options->attributes_dir, options->node_name, options->driver_name);
     struct tg_device_set set = {0};
     int rc = tg_provider_new(options->provider, &provider_options, &provider, err);
 
     if (rc == 0)
         rc = tg_provider_list(provider, &set, err);
     if (rc == 0)
+        rc = tg_dropins_apply(dropins, &set, err);
+    if (rc == 0)
         rc = print_set(options, &set, out, problems, err);
     tg_device_set_done(&set);
     tg_provider_free(provider);
+    tg_dropins_free(dropins);
     return rc;
 }

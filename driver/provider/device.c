@@ -33,6 +33,13 @@ const struct tg_provider_device *tg_device_set_find(const struct tg_device_set *
     return NULL;
 }
 
+bool tg_device_pattern_fits(const char *pattern, size_t n, const char *text)
+{
+    bool prefix = n > 0 && pattern[n - 1] == '*';
+    return prefix ? strncmp(pattern, text, n - 1) == 0
+                  : strlen(text) == n && memcmp(pattern, text, n) == 0;
+}
+
 static int wrong(struct tg_error *err, const char *what)
 {
     return tg_error_set(err, TG_INVALID_ARGUMENT, "%s", what);

@@ -106,6 +106,9 @@ int tg_device_validate(const struct tg_device *device, struct tg_error *err);
  * key. */
 int tg_device_key_validate(const char *key, struct tg_error *err);
 
+/* True if the text is the pattern of `n` bytes, whose last may be '*' for any rest. */
+bool tg_device_pattern_fits(const char *pattern, size_t n, const char *text);
+
 struct tg_provider;
 
 /* The functions of a provider. Calls may block (hardware): programs make them off their loop. */

@@ -113,20 +113,14 @@ static void read_versions(struct nvml *nvml, struct tg_nvml_devices *to)
 
 /* ---- listing ---- */
 
-static bool matches(const char *pattern, size_t n, const char *name)
-{
-    bool prefix = n > 0 && pattern[n - 1] == '*';
-    return prefix ? strncmp(pattern, name, n - 1) == 0
-                  : strlen(name) == n && memcmp(pattern, name, n) == 0;
-}
-
 static bool is_dynamic(const struct nvml *nvml, const struct tg_nvml_card *card)
 {
     for (const char *at = nvml->dynamic_mig; *at != '\0';) {
         at += strspn(at, ", ");
         size_t n = strcspn(at, ",");
-        if (n > 0 && (matches(at, n, card->uuid) || matches(at, n, card->bus_id) ||
-                      matches(at, n, card->product_name)))
+        if (n > 0 && (tg_device_pattern_fits(at, n, card->uuid) ||
+                      tg_device_pattern_fits(at, n, card->bus_id) ||
+                      tg_device_pattern_fits(at, n, card->product_name)))
             return true;
         at += n;
     }
