@@ -71,6 +71,8 @@ struct tg_claims {
     int64_t deadline;         /* for the answer to a batch; 0: none */
     void (*idle)(void *data); /* NULL: nobody waits for that */
     void *idle_data;
+    void (*asked)(void *data, const char *uid); /* NULL: nobody wants to know */
+    void *asked_data;
     struct tg_metrics *metrics; /* NULL: nothing is measured */
     struct tg_metric *metric[N_METRICS];
 };
@@ -363,6 +365,8 @@ static struct tg_claim_batch *batch_new(struct tg_claims *claims,
     batch->deadline = (struct tg_timer){.callback = on_deadline, .data = batch};
     if (claims->deadline > 0)
         tg_timer_start(claims->loop, &batch->deadline, claims->deadline);
+    for (size_t i = 0; i < batch->n && claims->asked != NULL; i++)
+        claims->asked(claims->asked_data, batch->items[i].claim.uid);
     for (size_t i = 0; i < batch->n; i++)
         begin(&batch->items[i]);
     if (batch->n == 0)
@@ -458,6 +462,13 @@ void tg_claims_free(struct tg_claims *claims)
     while (claims->batches != NULL)
         batch_free(claims->batches);
     free(claims);
+}
+
+void tg_claims_when_asked(struct tg_claims *claims, void (*asked)(void *data, const char *uid),
+                          void *data)
+{
+    claims->asked = asked;
+    claims->asked_data = data;
 }
 
 void tg_claims_when_idle(struct tg_claims *claims, void (*idle)(void *data), void *data)

@@ -58,6 +58,10 @@ struct tg_claim_batch *tg_claims_unprepare(struct tg_claims *claims,
  * not begun: a claim that is prepared after the kubelet forgot it would hold its devices for ever.
  * `done` is not called. */
 void tg_claims_abandon(struct tg_claim_batch *batch);
+/* Calls asked for each claim of each call, before anything is done about it. NULL: nobody wants to
+ * know. */
+void tg_claims_when_asked(struct tg_claims *claims, void (*asked)(void *data, const char *uid),
+                          void *data);
 /* Calls idle each time that the last unfinished batch ends, and at once if there is none. */
 void tg_claims_when_idle(struct tg_claims *claims, void (*idle)(void *data), void *data);
 

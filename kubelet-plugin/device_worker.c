@@ -447,6 +447,27 @@ static void run_release(void *data)
     tg_prepare_release(job->worker->prepare, job->uid, &job->err);
 }
 
+static void run_claims(void *data)
+{
+    struct tg_device_job *job = data;
+    const struct tg_prepare *prepare = job->worker->prepare;
+    size_t n = tg_prepare_count(prepare);
+
+    job->n_claims = 0;
+    job->claims = tg_arena_alloc_array(job->arena, n, sizeof(*job->claims));
+    for (size_t i = 0; job->claims != NULL && i < n; i++) {
+        const struct tg_prepared_claim *claim = tg_prepare_at(prepare, i);
+        job->claims[job->n_claims++] =
+            (struct tg_kubelet_claim){.namespace_ = tg_arena_strdup(job->arena, claim->namespace_),
+                                      .uid = tg_arena_strdup(job->arena, claim->uid),
+                                      .name = tg_arena_strdup(job->arena, claim->name)};
+    }
+    if (!tg_arena_exhausted(job->arena))
+        return;
+    job->n_claims = 0;
+    no_memory(&job->err);
+}
+
 /* Adds a device to the answer. false: no memory. */
 static bool add_health(struct tg_device_job *job, const char *device, enum tg_kubelet_health health,
                        const char *why)
@@ -533,6 +554,11 @@ void tg_device_worker_prepare(struct tg_device_worker *worker, struct tg_device_
 void tg_device_worker_release(struct tg_device_worker *worker, struct tg_device_job *job)
 {
     submit(worker, run_release, job);
+}
+
+void tg_device_worker_claims(struct tg_device_worker *worker, struct tg_device_job *job)
+{
+    submit(worker, run_claims, job);
 }
 
 void tg_device_worker_check(struct tg_device_worker *worker, struct tg_device_job *job)

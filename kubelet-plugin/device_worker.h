@@ -71,6 +71,8 @@ struct tg_device_job {
     struct tg_error err;
     struct tg_kubelet_device *devices; /* prepare: the answer */
     size_t n_devices;
+    struct tg_kubelet_claim *claims; /* claims: all that are prepared */
+    size_t n_claims;
     struct tg_kubelet_device_health *health; /* check: all devices */
     size_t n_health;
     struct tg_device_worker *worker; /* set by the call */
@@ -78,6 +80,8 @@ struct tg_device_job {
 /* Only after `started` without an error. */
 void tg_device_worker_prepare(struct tg_device_worker *worker, struct tg_device_job *job);
 void tg_device_worker_release(struct tg_device_worker *worker, struct tg_device_job *job);
+/* What is prepared. */
+void tg_device_worker_claims(struct tg_device_worker *worker, struct tg_device_job *job);
 /* Lists the devices again: those that are found are healthy, those that were there before, or that
  * claims hold, and are not are unhealthy; when listing fails, all are unknown. `updated` is left 0.
  */

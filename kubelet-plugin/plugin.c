@@ -25,11 +25,14 @@
 #include "kubelet-plugin/publisher.h"
 #include "kubelet-plugin/registration.h"
 #include "kubelet-plugin/slice_api.h"
+#include "kubelet-plugin/sweep.h"
 
 /* The kubelet gives a prepare 45 s. */
 #define WAIT_FOR_DEVICES (25 * TG_SECOND)
 #define ANSWER_WITHIN (40 * TG_SECOND)
 #define PROGRAM "tangram-kubelet-plugin"
+/* A kubelet that comes back unprepares what it remembers within a minute. */
+#define SWEEP_AFTER (120 * TG_SECOND)
 #define STOP_PATIENCE (10 * TG_SECOND)
 
 enum { REGISTERED, PUBLISHED, DEVICES, N_METRICS };
@@ -69,6 +72,8 @@ struct tg_plugin {
     struct tg_folder_watch *attributes;
     struct tg_claim_source source;
     struct tg_claims *claims;
+    struct tg_sweep *sweep;
+    bool rebooted; /* no container of before runs */
     struct tg_health_stream *health;
     struct tg_dra_service *service;
     struct tg_registration *registration;
@@ -276,11 +281,12 @@ static void on_slices_lost(void *data)
 
 static void on_registration_changed(void *data, bool registered, const char *why)
 {
-    const struct tg_plugin *plugin = data;
+    struct tg_plugin *plugin = data;
 
     if (registered) {
         TG_INFO("The kubelet registered the driver", TG_S("driver", plugin->options->driver_name));
         tg_publisher_set_served(plugin->publisher);
+        tg_sweep_start(plugin->sweep, plugin->rebooted ? 0 : SWEEP_AFTER);
     } else {
         TG_WARN("The kubelet refused the driver", TG_S("driver", plugin->options->driver_name),
                 TG_S("why", why));
@@ -332,6 +338,7 @@ static void on_devices_started(void *data, const struct tg_prepare_report *repor
         return;
     if (err == NULL) {
         log_report(plugin, report);
+        plugin->rebooted = report->rebooted;
         if (serve(plugin, &problem) != 0)
             err = &problem;
     }
@@ -417,6 +424,7 @@ static void start_parts(struct tg_plugin *plugin)
     tg_claims_wait_for_devices(plugin->claims, WAIT_FOR_DEVICES);
     tg_claims_limit(plugin->claims, ANSWER_WITHIN);
     tg_claims_measure(plugin->claims, plugin->metrics);
+    plugin->sweep = tg_sweep_new(plugin->loop, plugin->devices, plugin->claims, &plugin->source);
     plugin->health = tg_health_stream_new(plugin->loop, tg_clock_system(), plugin->devices,
                                           TG_KUBELET_HEALTH_TIMEOUT * TG_SECOND);
 }
@@ -483,6 +491,7 @@ void tg_plugin_free(struct tg_plugin *plugin)
      * requests on it. */
     tg_device_worker_free(plugin->devices);
     tg_health_stream_free(plugin->health);
+    tg_sweep_free(plugin->sweep);
     tg_claims_free(plugin->claims);
     tg_node_watch_free(plugin->node);
     tg_foreign_watch_free(plugin->foreign);
