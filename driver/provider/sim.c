@@ -2,11 +2,14 @@
 #include "driver/provider/sim.h"
 
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/clock.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "driver/provider/maker.h"
@@ -31,6 +34,7 @@ struct sim {
     char *file;
     struct tg_arena *arena;
     struct tg_sim_inventory inventory;
+    int64_t calls[TG_SIM_CALLS]; /* since the start */
 };
 
 static void sim_free(struct tg_provider *provider)
@@ -79,6 +83,44 @@ static void make_identity(const char *node_name, size_t position, struct identit
     snprintf(ret->bus_id, sizeof(ret->bus_id), "%04x:%02x:00.0", domain & 0xffff,
              (bus + 1 + (unsigned)(position % CARDS_A_ROOT)) & 0xff);
     snprintf(ret->root, sizeof(ret->root), "pci%04x:%02x", domain & 0xffff, bus & 0xff);
+}
+
+/* ---- faults ---- */
+
+/* As a call of a library that takes so long; -1: for ever. */
+static void block(int milliseconds)
+{
+    (void)poll(NULL, 0, milliseconds);
+}
+
+static int suffer(const struct sim *sim, const struct tg_sim_fault *fault, struct tg_error *err)
+{
+    if (fault->kill)
+        (void)raise(SIGKILL);
+    while (fault->hang)
+        block(-1);
+    if (fault->delay > 0)
+        block((int)(fault->delay / TG_MILLISECOND));
+    return fault->error == NULL
+               ? 0
+               : tg_error_set(err, TG_UNAVAILABLE, "%s: %s", sim->file, fault->error);
+}
+
+/* Counts the call and lets go wrong what the inventory says. device NULL: it is about all. */
+static int begin(struct sim *sim, enum tg_sim_call call, const char *device, struct tg_error *err)
+{
+    int64_t n = ++sim->calls[call];
+    for (size_t i = 0; i < sim->inventory.faults.n; i++) {
+        const struct tg_sim_fault *fault = &sim->inventory.faults.items[i];
+        if (fault->call != call || n < fault->from || (fault->to != 0 && n > fault->to) ||
+            (fault->device != NULL &&
+             !tg_device_pattern_fits(fault->device, strlen(fault->device), device)))
+            continue;
+        int rc = suffer(sim, fault, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
 }
 
 /* ---- devices ---- */
@@ -133,8 +175,12 @@ static void make_device(struct tg_arena *arena, const struct tg_sim_card *card,
 static int sim_list(struct tg_provider *provider, struct tg_device_set *ret, struct tg_error *err)
 {
     struct sim *sim = TG_CONTAINER_OF(provider, struct sim, provider);
-    struct tg_device_set set = {.arena = tg_arena_new(ARENA_BYTES)};
+    struct tg_device_set set = {0};
     size_t total = 0;
+    int rc = begin(sim, TG_SIM_LIST, NULL, err);
+    if (rc < 0)
+        return rc;
+    set.arena = tg_arena_new(ARENA_BYTES);
     for (size_t i = 0; i < sim->inventory.cards.n; i++)
         total += sim->inventory.cards.items[i].count;
     set.devices.items = tg_arena_alloc_array(set.arena, total, sizeof(*set.devices.items));
@@ -146,10 +192,10 @@ static int sim_list(struct tg_provider *provider, struct tg_device_set *ret, str
             make_device(set.arena, card, &identity, &set.devices.items[set.devices.n++]);
         }
     }
-    int rc = tg_arena_exhausted(set.arena)
-                 ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the devices need too much memory",
-                                sim->file)
-                 : tg_device_set_validate(&set, err);
+    rc = tg_arena_exhausted(set.arena)
+             ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "%s: the devices need too much memory",
+                            sim->file)
+             : tg_device_set_validate(&set, err);
     if (rc < 0) {
         tg_device_set_done(&set);
         return rc;
@@ -172,11 +218,28 @@ static int sim_settings(struct tg_provider *provider, const char *card_uuid,
 static int sim_set(struct tg_provider *provider, const char *card_uuid,
                    const struct tg_gpu_settings *wanted, struct tg_error *err)
 {
-    (void)provider;
-    (void)card_uuid;
+    struct sim *sim = TG_CONTAINER_OF(provider, struct sim, provider);
+    char name[4 + NAME_DIGITS + 1] = "gpu-";
+    size_t n = 4;
+    /* The device's name is made of its UUID. */
+    for (const char *p = card_uuid + 4; *p != '\0' && n < sizeof(name) - 1; p++) {
+        if (*p != '-')
+            name[n++] = *p;
+    }
     (void)wanted;
-    (void)err;
-    return 0;
+    return begin(sim, TG_SIM_SET, name, err);
+}
+
+static int sim_edit(struct tg_provider *provider, const struct tg_provider_device *device,
+                    const struct tg_instance *instance, struct tg_arena *arena,
+                    struct tg_edits *ret, struct tg_error *err)
+{
+    struct sim *sim = TG_CONTAINER_OF(provider, struct sim, provider);
+    (void)instance;
+    (void)arena;
+    ret->env.items = device->env.items;
+    ret->env.n = device->env.n;
+    return begin(sim, TG_SIM_EDIT, device->device.name, err);
 }
 
 static const struct tg_provider_ops sim_ops = {
@@ -184,6 +247,7 @@ static const struct tg_provider_ops sim_ops = {
     .list = sim_list,
     .free = sim_free,
     .settings = sim_settings,
+    .edit = sim_edit,
     .set = sim_set,
 };
 

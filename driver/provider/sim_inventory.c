@@ -7,6 +7,8 @@
 
 #include "api/kubernetes/values/quantity.h"
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/clock.h"
+#include "api/runtime/base/duration.h"
 #include "api/runtime/base/file.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/yaml/yaml.h"
@@ -168,6 +170,128 @@ static int decode_cards(struct tg_document_place *at, const struct tg_json *valu
     return 0;
 }
 
+/* ---- faults ---- */
+
+static int decode_call(struct tg_document_place *at, const struct tg_json *value, void *target,
+                       struct tg_error *err)
+{
+    static const char *const names[TG_SIM_CALLS] = {
+        [TG_SIM_LIST] = "list", [TG_SIM_EDIT] = "edit", [TG_SIM_SET] = "set"};
+    struct tg_sim_fault *fault = target;
+    for (size_t i = 0; i < TG_SIM_CALLS; i++) {
+        if (!tg_streq(tg_json_string(value), names[i]))
+            continue;
+        fault->call = (enum tg_sim_call)i;
+        return 0;
+    }
+    return tg_document_fail(at, value, "call", "expected list, edit or set", err);
+}
+
+static int decode_device(struct tg_document_place *at, const struct tg_json *value, void *target,
+                         struct tg_error *err)
+{
+    return tg_document_string(at, value, "device", &((struct tg_sim_fault *)target)->device, err);
+}
+
+static int decode_number(struct tg_document_place *at, const struct tg_json *value, const char *key,
+                         int64_t *ret, struct tg_error *err)
+{
+    if (tg_json_i64(value, ret) == 0 && *ret >= 1)
+        return 0;
+    return tg_document_fail(at, value, key, "expected a whole number from 1", err);
+}
+
+static int decode_from(struct tg_document_place *at, const struct tg_json *value, void *target,
+                       struct tg_error *err)
+{
+    return decode_number(at, value, "from", &((struct tg_sim_fault *)target)->from, err);
+}
+
+static int decode_to(struct tg_document_place *at, const struct tg_json *value, void *target,
+                     struct tg_error *err)
+{
+    return decode_number(at, value, "to", &((struct tg_sim_fault *)target)->to, err);
+}
+
+static int decode_error(struct tg_document_place *at, const struct tg_json *value, void *target,
+                        struct tg_error *err)
+{
+    return tg_document_string(at, value, "error", &((struct tg_sim_fault *)target)->error, err);
+}
+
+static int decode_delay(struct tg_document_place *at, const struct tg_json *value, void *target,
+                        struct tg_error *err)
+{
+    struct tg_sim_fault *fault = target;
+    const char *text = tg_json_string(value);
+    if (text != NULL && tg_parse_duration(text, &fault->delay) == 0 && fault->delay > 0 &&
+        fault->delay <= 24 * 3600 * TG_SECOND)
+        return 0;
+    return tg_document_fail(at, value, "delay", "expected a duration such as 10s", err);
+}
+
+static int decode_flag(struct tg_document_place *at, const struct tg_json *value, const char *key,
+                       bool *ret, struct tg_error *err)
+{
+    *ret = value->boolean;
+    return value->kind == TG_JSON_BOOL ? 0 : tg_document_fail(at, value, key, "expected true", err);
+}
+
+static int decode_hang(struct tg_document_place *at, const struct tg_json *value, void *target,
+                       struct tg_error *err)
+{
+    return decode_flag(at, value, "hang", &((struct tg_sim_fault *)target)->hang, err);
+}
+
+static int decode_kill(struct tg_document_place *at, const struct tg_json *value, void *target,
+                       struct tg_error *err)
+{
+    return decode_flag(at, value, "kill", &((struct tg_sim_fault *)target)->kill, err);
+}
+
+static const struct tg_document_field fault_fields[] = {
+    {"call", true, decode_call},  {"device", false, decode_device}, {"from", false, decode_from},
+    {"to", false, decode_to},     {"error", false, decode_error},   {"delay", false, decode_delay},
+    {"hang", false, decode_hang}, {"kill", false, decode_kill},
+};
+
+static int check_fault(const struct tg_document_place *at, const struct tg_json *value,
+                       const struct tg_sim_fault *fault, struct tg_error *err)
+{
+    if (fault->error == NULL && fault->delay == 0 && !fault->hang && !fault->kill)
+        return tg_document_fail(at, value, "", "error, delay, hang or kill is missing", err);
+    if (fault->to != 0 && fault->to < fault->from)
+        return tg_document_fail(at, value, "to", "is before from", err);
+    if (fault->call == TG_SIM_LIST && fault->device != NULL)
+        return tg_document_fail(at, value, "device", "a listing is of all devices", err);
+    return 0;
+}
+
+static int decode_faults(struct tg_document_place *at, const struct tg_json *value, void *target,
+                         struct tg_error *err)
+{
+    struct tg_sim_inventory *inventory = target;
+    if (value->kind != TG_JSON_ARRAY || value->n > TG_SIM_FAULTS_MAX)
+        return tg_document_fail(at, value, "faults", "expected a list of at most 64 faults", err);
+    inventory->faults.items =
+        tg_arena_alloc_array(at->arena, value->n, sizeof(*inventory->faults.items));
+    if (inventory->faults.items == NULL)
+        return tg_document_exhausted(at, err);
+    for (size_t i = 0; i < value->n; i++) {
+        struct tg_sim_fault *fault = &inventory->faults.items[inventory->faults.n++];
+        struct tg_document_place inside = *at;
+        snprintf(inside.path, sizeof(inside.path), "faults[%zu]", i);
+        fault->from = 1;
+        int rc = tg_document_object(&inside, value->items[i], fault_fields,
+                                    TG_ARRAY_SIZE(fault_fields), fault, err);
+        if (rc == 0)
+            rc = check_fault(&inside, value->items[i], fault, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 /* ---- the document ---- */
 
 static int decode_kind(struct tg_document_place *at, const struct tg_json *value, void *target,
@@ -208,6 +332,7 @@ static const struct tg_document_field document_fields[] = {
     {"kind", true, decode_kind},
     {"firstIndex", false, decode_first_index},
     {"cards", true, decode_cards},
+    {"faults", false, decode_faults},
 };
 
 int tg_sim_inventory_decode(const char *file, const char *data, size_t n, struct tg_arena *arena,

@@ -15,6 +15,13 @@
  *     memory: 48Gi
  *     attributes: {productName: {string: X9}, driverVersion: {version: 1.2.3}}
  *
+ *   faults:                               # what goes wrong, for tests of what follows from it
+ *   - call: edit                          # list, edit (a device is prepared), set (a card is set)
+ *     device: gpu-12*                     # a pattern of names; default: all
+ *     from: 2                             # the first and the last call of that kind since the
+ *     to: 3                               # start that it meets; default: 1, and for ever
+ *     error: the card has fallen off      # or delay: 10s, hang: true, kill: true (as kill -9)
+ *
  * Two inventories of one node (two drivers with cards of their own) differ in firstIndex: the same
  * position of the same node is the same card.
  *
@@ -44,9 +51,21 @@ struct tg_sim_card {
     TG_LIST_OF(struct tg_keyed_attribute) attributes; /* in the order of the document */
 };
 
+enum tg_sim_call { TG_SIM_LIST, TG_SIM_EDIT, TG_SIM_SET, TG_SIM_CALLS };
+#define TG_SIM_FAULTS_MAX 64
+struct tg_sim_fault {
+    enum tg_sim_call call;
+    const char *device; /* pattern; NULL: all */
+    int64_t from, to;   /* counted from 1; to 0: for ever */
+    const char *error;  /* NULL: none */
+    int64_t delay;      /* ns */
+    bool hang, kill;
+};
+
 struct tg_sim_inventory {
     size_t first_index;
     TG_LIST_OF(struct tg_sim_card) cards;
+    TG_LIST_OF(struct tg_sim_fault) faults;
 };
 
 /* Decodes `n` bytes. `file` is the name for messages. TG_INVALID_ARGUMENT: "FILE:LINE:

@@ -100,6 +100,18 @@ static void attributes_have_the_types_of_the_api(void **state)
 static const struct {
     const char *document, *message;
 } wrong[] = {
+    {HEAD "cards: []\nfaults: {}\n", "inv.yaml:4: faults: expected a list"},
+    {HEAD "cards: []\nfaults: [{call: list}]\n",
+     "faults[0]: error, delay, hang or kill is missing"},
+    {HEAD "cards: []\nfaults: [{call: fly, hang: true}]\n", "faults[0].call: expected list"},
+    {HEAD "cards: []\nfaults: [{hang: true}]\n", "faults[0].call: is missing"},
+    {HEAD "cards: []\nfaults: [{call: set, hang: 1}]\n", "faults[0].hang: expected true"},
+    {HEAD "cards: []\nfaults: [{call: set, delay: 3}]\n", "faults[0].delay: expected a duration"},
+    {HEAD "cards: []\nfaults: [{call: set, from: 0, kill: true}]\n", "faults[0].from: expected"},
+    {HEAD "cards: []\nfaults: [{call: set, from: 3, to: 2, kill: true}]\n",
+     "faults[0].to: is before"},
+    {HEAD "cards: []\nfaults: [{call: list, device: a, kill: true}]\n",
+     "faults[0].device: a listing"},
     {"cards: []\n", "inv.yaml:1: apiVersion: is missing"},
     {HEAD, "inv.yaml:1: cards: is missing"},
     {"apiVersion: tangram.dev/v2\nkind: SimInventory\ncards: []\n",

@@ -280,6 +280,49 @@ static void node_name_and_inventory_are_needed(void **state)
     assert_non_null(strstr(err.message, "inventory"));
 }
 
+/* ---- faults ---- */
+
+static const struct tg_gpu_settings exclusive = {.compute_mode = {.set = true, .value = 3}};
+
+static void what_the_inventory_says_goes_wrong_at_the_calls_it_names(void **state)
+{
+    (void)state;
+    static const char content[] = HEAD "cards: [{product: NVIDIA L4, count: 2}]\n"
+                                       "faults:\n"
+                                       "- {call: list, from: 2, to: 3, error: the bus is away}\n"
+                                       "- {call: set, from: 2, error: the card is lost}\n"
+                                       "- {call: edit, device: %s, error: no such node}\n"
+                                       "- {call: edit, device: none, hang: true}\n"
+                                       "- {call: edit, to: 1, delay: 1ms}\n";
+    struct tg_provider_options options = {.node_name = "node-a", .inventory = file};
+    struct tg_device_set first = list("node-a", HEAD "cards: [{product: NVIDIA L4, count: 2}]\n");
+    TG_AUTOFREE char *text = tg_xasprintf(content, first.devices.items[1].device.name);
+    struct tg_provider *provider = NULL;
+    put(text);
+    assert_int_equal(tg_provider_new("sim", &options, &provider, NULL), 0);
+    for (int i = 1; i <= 4; i++) {
+        struct tg_device_set set = {0};
+        struct tg_error err = TG_ERROR_INIT;
+        int rc = tg_provider_list(provider, &set, &err);
+        assert_int_equal(rc, i == 2 || i == 3 ? -TG_UNAVAILABLE : 0);
+        assert_true(rc == 0 || strstr(err.message, "the bus is away") != NULL);
+        tg_device_set_done(&set);
+    }
+    for (int i = 1; i <= 2; i++)
+        assert_int_equal(
+            provider->ops->set(provider, first.devices.items[0].uuid, &exclusive, NULL),
+            i == 1 ? 0 : -TG_UNAVAILABLE);
+    for (size_t i = 0; i < 2; i++) {
+        struct tg_edits edits = {0};
+        struct tg_error err = TG_ERROR_INIT;
+        int rc =
+            provider->ops->edit(provider, &first.devices.items[i], NULL, first.arena, &edits, &err);
+        assert_int_equal(rc, i == 1 ? -TG_UNAVAILABLE : 0);
+    }
+    tg_provider_free(provider);
+    tg_device_set_done(&first);
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -298,6 +341,7 @@ int main(void)
         WITH(a_container_learns_of_each_device_under_a_name_of_its_own),
         WITH(more_attributes_than_a_device_may_have_are_told_with_the_line),
         WITH(node_name_and_inventory_are_needed),
+        WITH(what_the_inventory_says_goes_wrong_at_the_calls_it_names),
     };
     return cmocka_run_group_tests(sim, NULL, NULL);
 }
