@@ -28,6 +28,7 @@ struct tg_unit_state {
     bool failed;           /* one of them did not succeed */
     unsigned failures;     /* in a row */
     int64_t not_before;    /* monotonic: backs off until then */
+    uint64_t version;      /* of its objects when that was decided */
     char *pending;         /* plan whose first writes are on their way: its devices count as busy */
     int64_t stalled_since; /* monotonic, 0: does not stall */
     int64_t passing_since; /* monotonic, 0: is in no passing state */
@@ -105,6 +106,8 @@ struct tg_controller {
     struct tg_map *units;   /* unit key -> struct tg_unit_state */
     struct tg_fleet *fleet; /* told every event; what a pass assumes is undone at its end */
     struct tg_checked *checked;
+    struct tg_view view;        /* of the last pass */
+    bool viewed[TG_VIEW_KINDS]; /* nothing of the kind has changed since */
     struct tg_deferred pass;
     int64_t rests_until; /* monotonic: no pass before */
     struct tg_timer wake;
@@ -142,7 +145,11 @@ void tg_controller_free(struct tg_controller *controller);
 /* informers.c */
 void tg_controller_start_informers(struct tg_controller *controller);
 bool tg_controller_synced(const struct tg_controller *controller);
+/* All objects as they are now, into an empty view. */
 void tg_controller_fill_view(const struct tg_controller *controller, struct tg_view *view);
+/* The same for the pass, which looks often: kept, and filled anew where something has changed.
+ * Valid until the stores change. */
+const struct tg_view *tg_controller_view(struct tg_controller *controller);
 /* The informer whose store holds what a write of this kind returns. */
 struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller,
                                               enum tg_write_kind kind);

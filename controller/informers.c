@@ -33,9 +33,11 @@ static void on_change(void *data, struct tg_informer *informer, const struct tg_
     struct tg_controller *controller = data;
 
     for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++) {
-        if (controller->informers[kind] == informer)
-            tg_controller_feed(controller, kind, before == NULL ? NULL : before->object,
-                               after == NULL ? NULL : after->object);
+        if (controller->informers[kind] != informer)
+            continue;
+        controller->viewed[kind] = false;
+        tg_controller_feed(controller, kind, before == NULL ? NULL : before->object,
+                           after == NULL ? NULL : after->object);
     }
     if (informer == controller->informers[TG_VIEW_CLAIM] && before != NULL)
         tg_controller_claim_changed(controller, (const void *)before->object,
@@ -152,14 +154,37 @@ static bool add(void *data, const struct tg_stored *stored)
     return true;
 }
 
+static void fill(const struct tg_controller *controller, enum tg_view_kind kind,
+                 struct tg_view *view)
+{
+    struct filling filling = {.view = view, .kind = kind};
+
+    if (controller->informers[kind] != NULL)
+        tg_informer_each(controller->informers[kind], add, &filling);
+}
+
 void tg_controller_fill_view(const struct tg_controller *controller, struct tg_view *view)
 {
-    struct filling filling = {.view = view};
+    view->selectors = &controller->selectors;
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        fill(controller, kind, view);
+}
+
+/* Objects of a kind that is never packed stay where they are until one of them changes. */
+const struct tg_view *tg_controller_view(struct tg_controller *controller)
+{
+    struct tg_view *view = &controller->view;
 
     view->selectors = &controller->selectors;
-    for (filling.kind = 0; filling.kind < TG_VIEW_KINDS; filling.kind++)
-        if (controller->informers[filling.kind] != NULL)
-            tg_informer_each(controller->informers[filling.kind], add, &filling);
+    view->checked = controller->checked;
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++) {
+        if (controller->viewed[kind] && watched[kind].hot_bytes == 0)
+            continue;
+        tg_view_clear(view, kind);
+        fill(controller, kind, view);
+        controller->viewed[kind] = true;
+    }
+    return view;
 }
 
 static enum tg_view_kind view_kind_of(enum tg_write_kind kind)

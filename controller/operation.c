@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One write on its way: metadata of a claim by spliced protobuf, then its status; or one patch. A
- * write whose answer was lost may still arrive at the server at any time. So it is sent again, the
- * same bytes on the same resourceVersion, until there is a definite answer: done, conflict (then
- * the object is read), or refused. Until then its unit waits and its devices count as busy.
+ * One write on its way: metadata of a claim by a patch or by spliced protobuf, then its status; or
+ * one patch. A write whose answer was lost may still arrive at the server at any time. So it is
+ * sent again, the same bytes on the same resourceVersion, until there is a definite answer: done,
+ * conflict (then the object is read), or refused. Until then its unit waits and its devices count
+ * as busy.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -289,6 +290,15 @@ static void send_metadata(struct tg_operation *op)
                                .done = on_metadata});
 }
 
+static void send_metadata_patch(struct tg_operation *op)
+{
+    send(op, &(struct request){.method = TG_REST_PATCH,
+                               .content_type = TG_KUBE_MERGE_PATCH,
+                               .body = op->metadata,
+                               .n = strlen(op->metadata),
+                               .done = on_metadata});
+}
+
 static int splice(struct tg_operation *op, const struct tg_kube_result *result,
                   struct tg_error *err)
 {
@@ -372,11 +382,12 @@ struct tg_operation *tg_operation_new(struct tg_controller *controller, const ch
                                 .resource_version = copy(write->resource_version),
                                 .body = copy(write->body),
                                 .epoch = copy(write->epoch),
+                                .metadata = copy(write->metadata),
                                 .step = send_body};
-    if (write->kind == TG_WRITE_CLAIM_ALLOCATE)
-        op->step = write->metadata_done ? send_allocation : read_bytes;
-    if (write->kind == TG_WRITE_CLAIM_EPOCH)
-        op->step = read_bytes;
+    if (write->kind == TG_WRITE_CLAIM_ALLOCATE || write->kind == TG_WRITE_CLAIM_EPOCH)
+        op->step = write->metadata != NULL ? send_metadata_patch : read_bytes;
+    if (write->metadata_done)
+        op->step = send_allocation;
     return op;
 }
 
@@ -391,5 +402,6 @@ void tg_operation_free(struct tg_operation *op)
     free(op->resource_version);
     free(op->body);
     free(op->epoch);
+    free(op->metadata);
     free(op);
 }

@@ -10,7 +10,7 @@ struct tg_operation {
     struct tg_controller *controller;
     char *unit; /* key of its state, which may be gone when the answer comes */
     enum tg_write_kind kind;
-    char *namespace_, *name, *uid, *resource_version, *body, *epoch;
+    char *namespace_, *name, *uid, *resource_version, *body, *epoch, *metadata;
     struct tg_buf bytes;                   /* spliced metadata */
     void (*step)(struct tg_operation *op); /* what is (or is to be) sent, again if need be */
     unsigned attempts;                     /* of this step, answers lost */

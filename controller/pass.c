@@ -72,6 +72,34 @@ static void sweep_states(const struct pass *pass, bool complete)
     }
 }
 
+static uint64_t add_version(uint64_t hash, const struct tg_object_meta *meta)
+{
+    const char *uid = tg_or(meta->uid, ""), *version = tg_or(meta->resource_version, "");
+
+    hash = hash * 31 + tg_hash64(uid, strlen(uid));
+    return hash * 31 + tg_hash64(version, strlen(version));
+}
+
+/* Of the unit's own objects, as they are now. */
+static uint64_t version_of(const struct tg_unit *unit)
+{
+    uint64_t hash = unit->gang == NULL ? 0 : add_version(0, unit->gang->metadata);
+
+    for (size_t i = 0; i < unit->n_members; i++) {
+        hash = add_version(hash, unit->members[i].pod->metadata);
+        for (size_t j = 0; j < unit->members[i].n_claims; j++)
+            hash = add_version(hash, unit->members[i].claims[j]->metadata);
+    }
+    return hash;
+}
+
+/* Is left alone until its time has come, or one of its objects has changed since: what has failed
+ * may succeed then, and what is to be done may be something else. */
+static bool backs_off(const struct pass *pass, const struct candidate *c)
+{
+    return c->state->not_before > pass->now && version_of(c->unit) == c->state->version;
+}
+
 static void back_off(const struct pass *pass, struct tg_unit_state *state)
 {
     int64_t backoff = BACKOFF_FIRST << (state->failures < 10 ? state->failures : 10);
@@ -82,11 +110,14 @@ static void back_off(const struct pass *pass, struct tg_unit_state *state)
 
 /* The writes of the last decision have returned: what was assumed for them is in the stores by now,
  * or never will be. */
-static void settle(struct pass *pass, struct tg_unit_state *state)
+static void settle(struct pass *pass, const struct candidate *c)
 {
+    struct tg_unit_state *state = c->state;
+
     if (state->in_flight > 0 || !state->returned)
         return;
     state->returned = false;
+    state->version = version_of(c->unit);
     free(state->pending);
     state->pending = NULL;
     if (!state->failed) {
@@ -390,7 +421,7 @@ static int process(struct pass *pass, struct candidate *c)
 
     if (c->state->in_flight > 0)
         return 0;
-    if (c->state->not_before > pass->now) {
+    if (backs_off(pass, c)) {
         tg_controller_wake_at(controller, c->state->not_before);
         return 0;
     }
@@ -430,7 +461,7 @@ static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, stru
 
     *c = (struct candidate){.unit = unit, .state = state};
     state->seen = true;
-    settle(pass, state);
+    settle(pass, c);
     r = tg_commit_record(unit, pass->arena, &c->record, &c->unreadable, &pass->err);
     if (r < 0)
         return r;
@@ -528,6 +559,7 @@ static void set_aside(struct pass *pass, struct candidate *c)
 
     tg_controller_report(pass->controller, c->state, c->unit, &decision);
     back_off(pass, c->state);
+    c->state->version = version_of(c->unit);
     tg_controller_wake_at(pass->controller, c->state->not_before);
 }
 
@@ -597,13 +629,10 @@ void tg_controller_pass(struct tg_controller *controller)
         return;
     pass.arena = tg_arena_new(PASS_MEMORY);
     pass.scratch = tg_arena_new(UNIT_MEMORY);
-    tg_view_init(&pass.view);
-    tg_controller_fill_view(controller, &pass.view);
-    pass.view.checked = controller->checked;
+    pass.view = *tg_controller_view(controller);
     run(&pass);
     tg_fleet_undo(controller->fleet, 0);
     rest(&pass);
-    tg_view_done(&pass.view);
     TG_VEC_DONE(&pass.busy);
     TG_VEC_DONE(&pass.assumed);
     tg_arena_free(pass.scratch);

@@ -331,10 +331,12 @@ int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan,
 {
     const struct tg_object_meta *meta = claim->metadata;
     /* Of who writes, not of who decided: what a predecessor sends must not fit any more. */
-    const char *epoch = tg_deciding_epoch(d);
+    const char *epoch = tg_deciding_epoch(d), *metadata;
 
     if (epoch == NULL)
         return tg_decide_out_of_memory(d);
+    if (tg_claim_metadata(d, claim, epoch, true, &metadata) < 0)
+        return -TG_RESOURCE_EXHAUSTED;
     return tg_decide_write(
         d, &(struct tg_write){.kind = TG_WRITE_CLAIM_ALLOCATE,
                               .namespace_ = meta->namespace_,
@@ -343,6 +345,7 @@ int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan,
                               .resource_version = meta->resource_version,
                               .body = tg_allocation_status(d, plan, member, planned, claim),
                               .epoch = epoch,
+                              .metadata = metadata,
                               .metadata_done =
                                   tg_meta_has_finalizer(meta, TG_FINALIZER_CLAIM) &&
                                   tg_streq(tg_meta_annotation(meta, TG_ANNOTATION_EPOCH), epoch)});

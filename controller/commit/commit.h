@@ -35,7 +35,10 @@ struct tg_write {
     /* The request body. TG_WRITE_CLAIM_ALLOCATE: the JSON of `status` alone, since the version is
      * known only after the metadata was written. TG_WRITE_CLAIM_EPOCH: "". */
     const char *body;
-    const char *epoch;  /* TG_WRITE_CLAIM_ALLOCATE and _EPOCH: what the annotation says, decimal */
+    const char *epoch; /* TG_WRITE_CLAIM_ALLOCATE and _EPOCH: what the annotation says, decimal */
+    /* TG_WRITE_CLAIM_ALLOCATE and _EPOCH: a merge patch of the metadata; NULL: they must be spliced
+     * into the claim's own bytes. */
+    const char *metadata;
     bool metadata_done; /* TG_WRITE_CLAIM_ALLOCATE: finalizer and epoch stand already */
 };
 

@@ -69,18 +69,21 @@ static int fence_pod(struct fencing *f, const struct tg_pod *pod)
 static int fence_claim(struct fencing *f, const struct tg_resource_claim *claim)
 {
     const struct tg_object_meta *meta = claim->metadata;
-    const char *written = epoch_of(meta);
+    const char *written = epoch_of(meta), *metadata;
 
     if (written == NULL || tg_streq(written, f->epoch) || tg_claim_allocated(claim) ||
         tg_view_unreadable(f->d->in->view, TG_VIEW_CLAIM, meta) != NULL)
         return 0;
+    if (tg_claim_metadata(f->d, claim, f->epoch, false, &metadata) < 0)
+        return -TG_RESOURCE_EXHAUSTED;
     return tg_decide_write(f->d, &(struct tg_write){.kind = TG_WRITE_CLAIM_EPOCH,
                                                     .namespace_ = meta->namespace_,
                                                     .name = meta->name,
                                                     .uid = meta->uid,
                                                     .resource_version = meta->resource_version,
                                                     .body = "",
-                                                    .epoch = f->epoch});
+                                                    .epoch = f->epoch,
+                                                    .metadata = metadata});
 }
 
 /* --- one unit, before it is rolled back ------------------------------------------------------ */

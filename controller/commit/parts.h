@@ -141,6 +141,10 @@ struct tg_plan *tg_plan_join(struct tg_deciding *d, const struct tg_progress *p,
 char *tg_allocation_status(const struct tg_deciding *d, const struct tg_plan *plan,
                            const struct tg_plan_member *member, const struct tg_plan_claim *planned,
                            const struct tg_resource_claim *claim);
+/* The patch that writes epoch and (finalizer) TG_FINALIZER_CLAIM to a claim; NULL: it must be
+ * spliced instead (claim_patch.c). */
+int tg_claim_metadata(struct tg_deciding *d, const struct tg_resource_claim *claim,
+                      const char *epoch, bool finalizer, const char **ret);
 int tg_write_allocate(struct tg_deciding *d, const struct tg_plan *plan,
                       const struct tg_plan_member *member, const struct tg_plan_claim *planned,
                       const struct tg_resource_claim *claim);

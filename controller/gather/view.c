@@ -25,6 +25,13 @@ void tg_view_done(struct tg_view *view)
     }
 }
 
+void tg_view_clear(struct tg_view *view, enum tg_view_kind kind)
+{
+    tg_map_clear(view->by_key[kind]);
+    tg_map_clear(view->unreadable[kind]);
+    TG_VEC_CLEAR(&view->lists[kind]);
+}
+
 static const char *key_of(char out[KEY_MAX], const char *namespace_, const char *name)
 {
     snprintf(out, KEY_MAX, "%s/%s", tg_or(namespace_, ""), name);

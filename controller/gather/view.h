@@ -46,6 +46,8 @@ struct tg_view {
 
 void tg_view_init(struct tg_view *view);
 void tg_view_done(struct tg_view *view);
+/* Without the objects of that kind. */
+void tg_view_clear(struct tg_view *view, enum tg_view_kind kind);
 /* object begins with struct tg_object and has a name. */
 void tg_view_add(struct tg_view *view, enum tg_view_kind kind, const void *object);
 /* The server has a version of it that cannot be read; object (already added) is what is known:

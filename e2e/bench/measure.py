@@ -110,11 +110,10 @@ def writes(pod, claim, node, device, driver):
         "apiVersion": "tangram.dev/v1alpha1", "epoch": 1, "gangUID": claim["metadata"]["uid"], "kind": "Plan"}}}
     request = claim["spec"]["devices"]["requests"][0]["name"]
     metadata = claim["metadata"]
-    annotations = {**metadata.get("annotations", {}), "tangram.dev/epoch": "1"}
     finalizers = metadata.get("finalizers", []) + ["resource.kubernetes.io/delete-protection"]
-    yield "PUT", claims, "application/json", {
-        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", **claim,
-        "metadata": {**metadata, "annotations": annotations, "finalizers": finalizers}}
+    yield "PATCH", claims, "application/merge-patch+json", {"metadata": {
+        "uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"],
+        "annotations": {"tangram.dev/epoch": "1"}, "finalizers": finalizers}}
     yield "PATCH", claims + "/status", "application/merge-patch+json", {"status": {
         "allocation": {
             "allocationTimestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

@@ -3,6 +3,8 @@
 #
 # What becomes of a gang that has started when something happens to a member: onMemberLoss.
 
+# bats file_tags=core
+
 load lib
 
 setup() {
@@ -65,7 +67,6 @@ released() {
         jq -re '.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0].values[0]'
 }
 
-# bats test_tags=core
 @test "(r) a CPU pod takes the room of a released member: its place is held, and when the room is back it joins" {
     tg_process_stop scheduler
     { gang_of_two 'onMemberLoss: Hold, holdFor: 5m, bindTimeout: 3s'; pod duo-1 duo; pod duo-2 duo; } | kn create -f -

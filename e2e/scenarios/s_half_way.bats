@@ -4,6 +4,8 @@
 # A gang is half allocated, and then something happens to it. The controller goes through a fault proxy, which refuses the
 # write to one of three claims for as long as the scenario wants: so the moment lasts.
 
+# bats file_tags=core
+
 load lib
 
 setup_file() {
@@ -73,7 +75,6 @@ all_run() {
     watch_until 30 '.status.phase == "Running"' gang/trio >/dev/null
 }
 
-# bats test_tags=core
 @test "(s) a member is deleted before, during and after the commit: taken back, taken back, replaced" {
     # Before: it never counted.
     { template trio 2 "$H100" 'gang: trio, size: 3'; pod trio-1 trio; pod trio-2 trio; } | kn create -f -

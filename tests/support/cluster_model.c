@@ -378,6 +378,9 @@ int tg_cluster_write(struct tg_cluster *cluster, const struct tg_write *write,
         return write_gang_create(cluster, write, ret, err);
     if (old == NULL)
         return tg_error_set(err, TG_NOT_FOUND, "%s not found", write->name);
+    if ((step == TG_CLUSTER_METADATA || write->kind == TG_WRITE_CLAIM_EPOCH) &&
+        write->metadata != NULL)
+        return write_merge(cluster, write, write->metadata, old, false, ret, err);
     if (step == TG_CLUSTER_METADATA || write->kind == TG_WRITE_CLAIM_EPOCH)
         return write_claim_metadata(cluster, write, old, ret, err);
     switch (write->kind) {

@@ -247,6 +247,36 @@ static void finalizer_and_epoch_are_written_first_unless_they_stand(void **state
     end(&s);
 }
 
+/* Whose parameters are stored in which bytes nobody knows: such a claim is spliced. */
+static void metadata_are_patched_unless_the_claim_has_opaque_parameters(void **state)
+{
+    struct bench *bench = bench_new();
+    const char *metadata;
+    struct one one;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_pod(bench, "p", 1, 1, NULL);
+    bench_pod(bench, "q", 1, 1, bench_member_config(bench, "g", 1));
+    tg_cluster_change(bench->cluster, TG_VIEW_CLAIM, NS, "p-0",
+                      "{'metadata':{'finalizers':['x/y']}}");
+    one_look(&one, bench);
+    assert_int_equal(tg_claim_metadata(&one.deciding, one_claim(&one, "p-0"), "7", true, &metadata),
+                     0);
+    assert_non_null(strstr(metadata,
+                           "\"annotations\":{\"" TG_ANNOTATION_EPOCH
+                           "\":\"7\"},\"finalizers\":[\"x/y\",\"" TG_FINALIZER_CLAIM "\"]"));
+    assert_non_null(strstr(metadata, "\"resourceVersion\":\""));
+    assert_int_equal(
+        tg_claim_metadata(&one.deciding, one_claim(&one, "p-0"), "7", false, &metadata), 0);
+    assert_null(strstr(metadata, "finalizers"));
+    assert_int_equal(tg_claim_metadata(&one.deciding, one_claim(&one, "q-0"), "7", true, &metadata),
+                     0);
+    assert_null(metadata);
+    one_done(&one);
+    bench_free(bench);
+}
+
 static void a_claim_is_cleared_in_one_write_with_precondition(void **state)
 {
     struct setting s;
@@ -271,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_shared_claim_is_reserved_for_every_member_that_uses_it),
         cmocka_unit_test(what_is_written_is_recognised),
         cmocka_unit_test(finalizer_and_epoch_are_written_first_unless_they_stand),
+        cmocka_unit_test(metadata_are_patched_unless_the_claim_has_opaque_parameters),
         cmocka_unit_test(a_claim_is_cleared_in_one_write_with_precondition),
     };
 

@@ -68,6 +68,17 @@ void tg_controller_fill_view(const struct tg_controller *controller, struct tg_v
     tg_cluster_fill_view(bench->cluster, bench->rotate, view);
 }
 
+const struct tg_view *tg_controller_view(struct tg_controller *controller)
+{
+    struct tg_view *view = &controller->view;
+
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        tg_view_clear(view, kind);
+    tg_controller_fill_view(controller, view);
+    view->checked = controller->checked;
+    return view;
+}
+
 void tg_controller_start_waiting(struct tg_controller *controller)
 {
     (void)controller;
@@ -146,6 +157,7 @@ void tg_controller_execute(struct tg_controller *controller, struct tg_unit_stat
                                         .resource_version = keep(bench, w->resource_version),
                                         .body = keep(bench, w->body),
                                         .epoch = keep(bench, w->epoch),
+                                        .metadata = keep(bench, w->metadata),
                                         .metadata_done = w->metadata_done},
                               .unit = keep(bench, state->key),
                               .resource_version = keep(bench, w->resource_version),
@@ -295,6 +307,7 @@ static struct bench *new_on(struct tg_cluster *cluster, struct tg_configuration 
     bench->controller.configuration = bench->configuration;
     bench->controller.units = tg_controller_states_new();
     bench->controller.checked = tg_checked_new();
+    tg_view_init(&bench->controller.view);
     bench->controller.fleet = tg_fleet_open(tg_configuration_instance(configuration));
     bench->controller.elector = (struct tg_elector *)(void *)bench;
     return bench;
@@ -331,6 +344,7 @@ void bench_free(struct bench *bench)
 {
     tg_map_free(bench->controller.units);
     tg_checked_free(bench->controller.checked);
+    tg_view_done(&bench->controller.view);
     tg_fleet_close(bench->controller.fleet);
     tg_map_free(bench->told);
     tg_map_free(bench->taken_back);

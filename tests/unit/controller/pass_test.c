@@ -108,6 +108,61 @@ static void failures_in_a_row_wait_longer_each_time(void **state)
     bench_free(bench);
 }
 
+/* The claim of a gang's first member cannot be written, time and again. */
+static void refuse(struct bench *bench, size_t times)
+{
+    for (size_t i = 0; i < times; i++) {
+        tg_fake_clock_advance(&bench->clock, 30 * TG_SECOND);
+        look(bench);
+        while (bench->ops.n > 0)
+            bench_step(bench, 0,
+                       tg_streq(bench->ops.items[0].write.name, "g-0-0") ? BENCH_CONFLICT
+                                                                         : BENCH_OK);
+    }
+    look(bench);
+}
+
+static void a_unit_that_backs_off_is_decided_at_once_when_one_of_its_objects_changes(void **state)
+{
+    struct bench *bench = bench_new();
+    struct tg_unit_state *unit;
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_gang(bench, "g", 2, 2);
+    refuse(bench, 12);
+    unit = tg_controller_state(&bench->controller, "gang/ns/g");
+    assert_true(unit->not_before - bench->clock.monotonic_now > TG_SECOND);
+    assert_int_equal(bench_allocated(bench), 1);
+    for (size_t i = 0; i < 3; i++) {
+        bench_pod(bench, i == 0 ? "x" : i == 1 ? "y" : "z", 0, 0, NULL); /* nothing to do with it */
+        look(bench);
+        assert_int_equal(bench->ops.n, 0);
+    }
+    assert_int_equal(bench->controller.wake_at, unit->not_before);
+    bench_delete_pod(bench, "g-1");
+    look(bench);
+    assert_int_equal(bench->ops.n, 1);
+    bench_step(bench, 0, BENCH_OK);
+    assert_string_equal(bench_phase(bench, "g"), "Releasing");
+    bench_settle(bench, 0);
+    assert_int_equal(bench_allocated(bench), 0);
+    bench_free(bench);
+}
+
+static void a_unit_whose_writes_are_refused_goes_on_by_itself_when_they_are_not(void **state)
+{
+    struct bench *bench = bench_new();
+
+    (void)state;
+    bench_fleet(bench, 1);
+    bench_gang(bench, "g", 2, 2);
+    refuse(bench, 12);
+    bench_settle(bench, 60 * TG_SECOND);
+    assert_string_equal(bench_phase(bench, "g"), "Running");
+    bench_free(bench);
+}
+
 static void a_released_member_that_nobody_binds_is_reported_and_forgiven(void **state)
 {
     struct bench *bench = bench_new();
@@ -162,6 +217,8 @@ int main(void)
         cmocka_unit_test(
             a_class_of_others_that_matches_our_devices_is_told_and_nothing_is_given_away),
         cmocka_unit_test(failures_in_a_row_wait_longer_each_time),
+        cmocka_unit_test(a_unit_that_backs_off_is_decided_at_once_when_one_of_its_objects_changes),
+        cmocka_unit_test(a_unit_whose_writes_are_refused_goes_on_by_itself_when_they_are_not),
     };
 
     return cmocka_run_group_tests_name("pass", tests, NULL, NULL);

@@ -117,6 +117,35 @@ static void every_write_has_the_store_of_its_kind(void **state)
     }
 }
 
+#define NODE(version)                                                                              \
+    "{\"metadata\":{\"name\":\"n\",\"uid\":\"n\",\"resourceVersion\":\"" version "\"}}"
+
+static const char *viewed_version(const struct fixture *f)
+{
+    const struct tg_view *view = tg_controller_view(f->controller);
+    const struct tg_node *node = tg_view_get(view, TG_VIEW_NODE, NULL, "n");
+
+    assert_int_equal(view->lists[TG_VIEW_NODE].n, 1);
+    assert_ptr_equal(view->lists[TG_VIEW_NODE].items[0], node);
+    return node->metadata->resource_version;
+}
+
+static void what_passes_look_at_is_filled_anew_where_something_has_changed(void **state)
+{
+    struct fixture *f = *state;
+    struct tg_error err = TG_ERROR_INIT;
+
+    f->nodes = NODE("400");
+    fixture_start(f, "");
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(viewed_version(f), "400");
+    assert_int_equal(tg_informer_apply(f->controller->informers[TG_VIEW_NODE], NODE("1401"),
+                                       strlen(NODE("1401")), &err),
+                     0);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(viewed_version(f), "1401");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -125,6 +154,9 @@ int main(void)
         TEST(a_claim_that_becomes_unreadable_shows_its_new_devices_until_it_is_mended),
         TEST(a_kind_that_the_server_does_not_know_is_done_without),
         TEST(every_write_has_the_store_of_its_kind),
+        cmocka_unit_test_setup_teardown(
+            what_passes_look_at_is_filled_anew_where_something_has_changed, fixture_setup,
+            fixture_teardown),
     };
     return cmocka_run_group_tests_name("informers", tests, NULL, NULL);
 }

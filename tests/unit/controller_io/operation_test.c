@@ -96,6 +96,48 @@ static void an_allocation_writes_metadata_then_status_each_on_the_version_before
     assert_int_equal(f->controller->write_failures, 0);
 }
 
+/* Its claim has no opaque parameters: nothing has to be read before. */
+static void metadata_that_can_be_patched_are_and_the_status_follows_on_their_version(void **state)
+{
+    struct fixture *f = *state;
+    struct tg_write write = allocate;
+
+    fixture_start(f, "");
+    write.metadata = "{\"metadata\":{\"resourceVersion\":\"4711\"}}";
+    execute(f, &write);
+    struct test_connection *patch = fixture_expect(f, "PATCH", ONE);
+    assert_non_null(strstr(f->last.headers, "Content-Type: application/merge-patch+json\r\n"));
+    assert_string_equal(f->last.body, write.metadata);
+    test_reply(patch, 200, "", OBJECT("c", "4800"));
+    patch = fixture_expect(f, "PATCH", ONE "/status");
+    assert_true(sent(f, "\"resourceVersion\":\"4800\""));
+    test_reply(patch, 200, "", OBJECT("c", "4801"));
+    fixture_returned(f);
+    assert_false(f->state->failed);
+    assert_int_equal(stored_version(f, TG_VIEW_CLAIM, "c"), 4801);
+}
+
+static void a_patch_of_metadata_that_finds_another_version_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    struct tg_write write = {.kind = TG_WRITE_CLAIM_EPOCH,
+                             .namespace_ = "ns",
+                             .name = "c",
+                             .uid = "u",
+                             .resource_version = "4711",
+                             .body = "",
+                             .epoch = "8",
+                             .metadata = "{\"metadata\":{\"resourceVersion\":\"4711\"}}"};
+
+    fixture_start(f, "");
+    execute(f, &write);
+    test_reply(fixture_expect(f, "PATCH", ONE), 409, "", STATUS(409, "Conflict"));
+    test_reply(fixture_expect(f, "GET", ONE), 200, "", OBJECT("c", "4712"));
+    fixture_returned(f);
+    assert_true(f->state->failed);
+    assert_int_equal(stored_version(f, TG_VIEW_CLAIM, "c"), 4712);
+}
+
 static void an_allocation_whose_metadata_stand_writes_the_status_alone(void **state)
 {
     struct fixture *f = *state;
@@ -483,6 +525,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(an_allocation_writes_metadata_then_status_each_on_the_version_before),
+        TEST(metadata_that_can_be_patched_are_and_the_status_follows_on_their_version),
+        TEST(a_patch_of_metadata_that_finds_another_version_is_given_up),
         TEST(an_allocation_whose_metadata_stand_writes_the_status_alone),
         TEST(a_claim_that_changed_since_the_decision_is_read_and_not_written),
         TEST(bytes_that_are_no_claim_end_the_write),

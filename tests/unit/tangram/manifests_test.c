@@ -202,7 +202,7 @@ static void no_role_uses_a_wildcard(void **state)
 static const char *const rights[] = {
     /* controller/informers.c lists and watches; controller/operation.c writes, and reads again
      * (get) what became of a write without an answer. */
-    "tangram-controller resource.k8s.io/resourceclaims get,list,watch,update",
+    "tangram-controller resource.k8s.io/resourceclaims get,list,watch,update,patch",
     "tangram-controller resource.k8s.io/resourceclaims/status patch",
     "tangram-controller resource.k8s.io/resourceclaims/binding patch", /* checked with the former */
     "tangram-controller resource.k8s.io/resourceslices list,watch",
