@@ -16,6 +16,7 @@
 #include "controller/commit/commit.h"
 #include "controller/core/cel/selector.h"
 #include "controller/core/model/usage.h"
+#include "controller/lessons.h"
 #include "controller/options.h"
 #include "controller/owners.h"
 #include "controller/release.h"
@@ -23,6 +24,7 @@
 /* What the controller remembers of a unit between passes: nothing that it could not do without. */
 struct tg_unit_state {
     char *key;
+    size_t learned;        /* members that policies know of */
     size_t in_flight;      /* writes; while there are any the unit is left alone */
     bool returned;         /* the last of them has returned, and the unit was not looked at since */
     bool failed;           /* one of them did not succeed */
@@ -103,7 +105,8 @@ struct tg_controller {
     struct tg_http *http;
     struct tg_metrics *metrics;
     struct tg_metric *metric[TG_CONTROLLER_METRICS];
-    struct tg_map *units;   /* unit key -> struct tg_unit_state */
+    struct tg_map *units; /* unit key -> struct tg_unit_state */
+    struct tg_lessons lessons;
     struct tg_fleet *fleet; /* told every event; what a pass assumes is undone at its end */
     struct tg_checked *checked;
     struct tg_view view;        /* of the last pass */

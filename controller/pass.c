@@ -584,12 +584,26 @@ static int process_reclaimer(struct pass *pass)
     return 0;
 }
 
+/* What policies go by in this pass. */
+static void learn(struct pass *pass)
+{
+    struct tg_controller *controller = pass->controller;
+
+    tg_lessons_begin(&controller->lessons, pass->fleet, &pass->view, controller->configuration,
+                     pass->scratch);
+    for (size_t i = 0; i < pass->units.n; i++)
+        tg_lessons_learn(pass->fleet, pass->candidates[i].unit, &pass->candidates[i].state->learned,
+                         pass->scratch);
+    tg_learn_settle(pass->fleet);
+}
+
 static void run(struct pass *pass)
 {
     int r = prepare(pass);
 
     if (r == 0) {
         check_classes(pass);
+        learn(pass);
         r = process_reclaimer(pass);
     }
     if (r < 0) {

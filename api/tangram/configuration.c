@@ -3,8 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/kubernetes/values/quantity.h"
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/clock.h"
@@ -16,13 +18,22 @@
 #include "api/tangram/names.h"
 #include "api/tangram/syntax.h"
 
-enum { MAX_FILE = 1 << 20, MAX_ARENA = 16 << 20, MAX_LEVELS = 16 };
+enum {
+    MAX_FILE = 1 << 20,
+    MAX_ARENA = 16 << 20,
+    MAX_LEVELS = 16,
+    MAX_CLASSES = 256,
+    MAX_EXPECTED = 128,
+    MAX_COUNT = 1000000
+};
 #define MAX_DELAY (7 * 24 * 3600 * TG_SECOND)
 
 struct tg_configuration {
     struct tg_arena *arena;
     const char *instance;
-    const char *policy;
+    struct tg_policies policies;
+    struct tg_expected *expected;
+    size_t n_expected;
     struct tg_delays delays;
     struct tg_level levels[MAX_LEVELS + 1]; /* one more than a user may write: host */
     size_t n_levels;
@@ -147,21 +158,156 @@ static int read_instance(struct reader *r, const struct tg_json *root, struct tg
     return 0;
 }
 
+/* -- placement --------------------------------------------------------------------------------- */
+
+/* Those of controller/core/pack; its unit tests compare the lists. */
+static const char *const policies[] = {"default", "fill", "whole", "fgd", "binpack", "spread"};
+
+static int read_policy(struct reader *r, const struct tg_json *object, const char *field,
+                       const char **ret)
+{
+    int rc = read_string(r, object, "policy", field, ret);
+    for (size_t i = 0; rc == 0 && i < TG_ARRAY_SIZE(policies); i++)
+        if (tg_streq(*ret, policies[i]))
+            return 0;
+    if (rc < 0)
+        return rc;
+    const struct tg_json *at = tg_json_get(object, "policy");
+    return fault(r, at == NULL ? object : at, field,
+                 "\"%s\" is not a policy: they are default (which is fill), fill, whole, fgd, "
+                 "binpack and spread",
+                 tg_or(*ret, ""));
+}
+
+/* *ret is as many zeroed items as the list has; *ret_list is NULL without it. */
+static int read_list(struct reader *r, const struct tg_json *object, const char *key,
+                     const char *field, size_t limit, size_t size, struct tg_configuration *c,
+                     const struct tg_json **ret_list, void *ret)
+{
+    const struct tg_json *v = tg_json_get(object, key);
+    *ret_list = NULL;
+    if (v == NULL || v->kind == TG_JSON_NULL)
+        return 0;
+    if (v->kind != TG_JSON_ARRAY)
+        return fault(r, v, field, "expected a list, found %s", kind_name(v));
+    if (v->n > limit)
+        return fault(r, v, field, "%zu entries: at most %zu are supported", v->n, limit);
+    *(void **)ret = tg_arena_alloc_array(c->arena, v->n, size);
+    if (*(void **)ret == NULL && v->n > 0)
+        return fault(r, v, field, "too large");
+    *ret_list = v;
+    return 0;
+}
+
+static int read_class_name(struct reader *r, const struct tg_json *v, const char *field,
+                           const char **ret)
+{
+    int rc = read_string(r, v, "class", field, ret);
+    if (rc == 0 && *ret == NULL)
+        rc = fault(r, v, field, "class is missing: the name of a DeviceClass");
+    return rc;
+}
+
+static int read_class_policies(struct reader *r, const struct tg_json *placement,
+                               struct tg_configuration *c)
+{
+    static const char *const known[] = {"class", "policy", NULL};
+    struct tg_class_policy *items = NULL;
+    const struct tg_json *list;
+    int rc = read_list(r, placement, "classes", "placement.classes", MAX_CLASSES, sizeof(*items), c,
+                       &list, &items);
+    for (size_t i = 0; rc == 0 && list != NULL && i < list->n; i++) {
+        const struct tg_json *v = list->items[i];
+        char field[64];
+        snprintf(field, sizeof(field), "placement.classes[%zu]", i);
+        if ((rc = check_mapping(r, v, field, known)) < 0 ||
+            (rc = read_class_name(r, v, field, &items[i].class_name)) < 0 ||
+            (rc = read_policy(r, v, field, &items[i].policy)) < 0)
+            return rc;
+        for (size_t k = 0; k < i; k++)
+            if (tg_streq(items[k].class_name, items[i].class_name))
+                return fault(r, v, field, "class \"%s\" stands in the list twice",
+                             items[i].class_name);
+    }
+    c->policies.classes = items;
+    c->policies.n_classes = list == NULL ? 0 : list->n;
+    return rc;
+}
+
+static int read_number(struct reader *r, const struct tg_json *object, const char *key,
+                       const char *field, int64_t *ret)
+{
+    const struct tg_json *v = tg_json_get(object, key);
+    char *end = NULL;
+    if (v == NULL || v->kind == TG_JSON_NULL)
+        return 0;
+    *ret = v->kind == TG_JSON_NUMBER ? strtoll(v->text, &end, 10) : 0;
+    if (end == NULL || *end != '\0' || *ret < 1 || *ret > MAX_COUNT)
+        return fault(r, v, field, "%s must be a whole number from 1 to %d", key, MAX_COUNT);
+    return 0;
+}
+
+static int read_amount(struct reader *r, const struct tg_json *object, const char *key,
+                       const char *field, const char **ret)
+{
+    const struct tg_json *v = tg_json_get(object, key);
+    struct tg_quantity q;
+    int rc = 0;
+    if (v != NULL && v->kind == TG_JSON_NUMBER)
+        *ret = v->text;
+    else
+        rc = read_string(r, object, key, field, ret);
+    if (rc < 0 || *ret == NULL)
+        return rc;
+    if (tg_quantity_parse(*ret, &q, NULL) < 0 || tg_quantity_value(&q) < 0)
+        return fault(r, tg_json_get(object, key), field,
+                     "%s \"%s\" is not a quantity such as \"8\" or \"64Gi\"", key, *ret);
+    return 0;
+}
+
+static int read_expected_item(struct reader *r, const struct tg_json *v, const char *field,
+                              struct tg_expected *ret)
+{
+    static const char *const known[] = {"class",  "devices", "selector", "cpu",
+                                        "memory", "count",   NULL};
+    int rc = check_mapping(r, v, field, known);
+    *ret = (struct tg_expected){.devices = 1, .count = 1};
+    if (rc < 0 || (rc = read_class_name(r, v, field, &ret->class_name)) < 0 ||
+        (rc = read_number(r, v, "devices", field, &ret->devices)) < 0 ||
+        (rc = read_string(r, v, "selector", field, &ret->selector)) < 0 ||
+        (rc = read_amount(r, v, "cpu", field, &ret->cpu)) < 0 ||
+        (rc = read_amount(r, v, "memory", field, &ret->memory)) < 0)
+        return rc;
+    return read_number(r, v, "count", field, &ret->count);
+}
+
+static int read_expected(struct reader *r, const struct tg_json *placement,
+                         struct tg_configuration *c)
+{
+    const struct tg_json *list;
+    int rc = read_list(r, placement, "expect", "placement.expect", MAX_EXPECTED,
+                       sizeof(*c->expected), c, &list, &c->expected);
+    c->n_expected = rc < 0 || list == NULL ? 0 : list->n;
+    for (size_t i = 0; rc == 0 && i < c->n_expected; i++) {
+        char field[64];
+        snprintf(field, sizeof(field), "placement.expect[%zu]", i);
+        rc = read_expected_item(r, list->items[i], field, &c->expected[i]);
+    }
+    return rc;
+}
+
 static int read_placement(struct reader *r, const struct tg_json *root, struct tg_configuration *c)
 {
-    static const char *const known[] = {"policy", NULL};
+    static const char *const known[] = {"policy", "classes", "expect", NULL};
     const struct tg_json *v = tg_json_get(root, "placement");
     if (v == NULL || v->kind == TG_JSON_NULL)
         return 0;
     int rc = check_mapping(r, v, "placement", known);
-    if (rc < 0 || (rc = read_string(r, v, "policy", "placement.policy", &c->policy)) < 0)
-        return rc;
-    if (!tg_streq(c->policy, "default"))
-        return fault(
-            r, tg_json_get(v, "policy"), "placement.policy",
-            "\"%s\" is not a policy of this version of Tangram: the only one is \"default\"",
-            c->policy);
-    return 0;
+    if (rc == 0)
+        rc = read_policy(r, v, "placement.policy", &c->policies.fleet);
+    if (rc == 0)
+        rc = read_class_policies(r, v, c);
+    return rc < 0 ? rc : read_expected(r, v, c);
 }
 
 static int read_delay(struct reader *r, const struct tg_json *v, size_t i, int64_t *ret)
@@ -324,7 +470,7 @@ struct tg_configuration *tg_configuration_new_default(void)
     struct tg_configuration *c = tg_xcalloc(1, sizeof(*c));
     c->arena = tg_arena_new(MAX_ARENA);
     c->instance = TG_INSTANCE_DEFAULT;
-    c->policy = "default";
+    c->policies.fleet = "default";
     add_level(c, "zone", "topology.kubernetes.io/zone");
     add_level(c, TG_LEVEL_HOST, TG_LABEL_HOSTNAME);
     for (size_t i = 0; i < TG_ARRAY_SIZE(delays); i++)
@@ -374,9 +520,16 @@ const char *tg_configuration_instance(const struct tg_configuration *configurati
     return configuration->instance;
 }
 
-const char *tg_configuration_policy(const struct tg_configuration *configuration)
+const struct tg_policies *tg_configuration_policies(const struct tg_configuration *configuration)
 {
-    return configuration->policy;
+    return &configuration->policies;
+}
+
+const struct tg_expected *tg_configuration_expected(const struct tg_configuration *configuration,
+                                                    size_t *ret_n)
+{
+    *ret_n = configuration->n_expected;
+    return configuration->expected;
 }
 
 const struct tg_delays *tg_configuration_delays(const struct tg_configuration *configuration)

@@ -34,6 +34,26 @@ struct tg_delays { /* nanoseconds, all > 0 */
     int64_t watch_idle; /* a watch that is silent (not even a bookmark) for this is cut; 3m */
 };
 
+/* Which packing policy says where (controller/core/pack). */
+struct tg_class_policy {
+    const char *class_name, *policy;
+};
+struct tg_policies {
+    const char *fleet; /* of requests whose first class is not in the list; NULL: the default */
+    const struct tg_class_policy *classes;
+    size_t n_classes;
+};
+
+/* A kind of pod that is known to come: what one of them asks for, and how many come in some period
+ * of time, which is the same for all of the list. */
+struct tg_expected {
+    const char *class_name;
+    int64_t devices;
+    const char *selector;     /* CEL, or NULL */
+    const char *cpu, *memory; /* quantities, or NULL */
+    int64_t count;
+};
+
 struct tg_configuration; /* owns everything it hands out */
 
 /* Parses one document, fills in defaults, validates. file is named in errors. */
@@ -46,7 +66,10 @@ struct tg_configuration *tg_configuration_new_default(void);
 void tg_configuration_free(struct tg_configuration *configuration); /* NULL is allowed */
 
 const char *tg_configuration_instance(const struct tg_configuration *configuration);
-const char *tg_configuration_policy(const struct tg_configuration *configuration); /* "default" */
+const struct tg_policies *tg_configuration_policies(const struct tg_configuration *configuration);
+/* What is known to come; empty: it is learned. */
+const struct tg_expected *tg_configuration_expected(const struct tg_configuration *configuration,
+                                                    size_t *ret_n);
 const struct tg_delays *tg_configuration_delays(const struct tg_configuration *configuration);
 /* Levels, outermost first; the last is always host. */
 const struct tg_level *tg_configuration_levels(const struct tg_configuration *configuration,

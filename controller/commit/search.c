@@ -83,6 +83,7 @@ static int try_place(struct searching *s, const struct attempt *attempt, struct 
                                 attempt->on_nodes, s->arena, &out->request, why);
     if (r < 0)
         return r == -TG_FAILED_PRECONDITION ? -TG_ABORTED : r;
+    out->request.policies = tg_configuration_policies(s->configuration);
     return tg_place(s->input->fleet, &out->request, s->arena, &out->placement, &out->storage, why);
 }
 

@@ -227,8 +227,6 @@ static int open_scratch(struct tg_board *board, struct tg_error *err)
         rc = tg_core_alloc(arena, nodes, sizeof(*board->candidates), &board->candidates, err);
     if (rc == 0)
         rc = tg_core_alloc(arena, nodes, sizeof(*board->order), &board->order, err);
-    if (rc == 0)
-        rc = tg_core_alloc(arena, nodes, sizeof(*board->order_scratch), &board->order_scratch, err);
     for (size_t i = 0; rc == 0 && i < asks; i++)
         board->need_of_ask[i] = TG_NO_INDEX;
     return rc < 0 ? rc
@@ -265,13 +263,16 @@ static int read_offer(struct tg_board *board, size_t k, struct tg_error *err)
     bool is_fixed = group->piece->fixed_node != NULL;
     struct tg_offer *offer;
     const struct tg_offer_node *nodes;
-    int rc = tg_offer_get(board->fleet, group->piece, board->arena, &offer, err);
+    int rc = tg_offer_get(board->fleet, group->piece,
+                          tg_place_policy(board->request->policies, group->piece), board->arena,
+                          &offer, err);
 
     if (rc == 0 && (!is_fixed || fixed != TG_NO_INDEX))
         rc = tg_offer_fault(offer, fixed, err);
     if (rc < 0)
         return rc;
     nodes = tg_offer_nodes(offer);
+    group->rank = tg_offer_rank(offer, &group->type);
     for (size_t i = 0; i < board->fleet->n_nodes; i++) {
         struct tg_offer_node node = nodes[i];
 

@@ -11,6 +11,7 @@
 #include "controller/core/gang/exact.h"
 #include "controller/core/gang/match.h"
 #include "controller/core/gang/place.h"
+#include "controller/core/gang/rank.h"
 
 #define TG_DEFAULT_MAX_STEPS ((size_t)1000000)
 
@@ -40,6 +41,8 @@ struct tg_board_member {
 struct tg_board_group {
     const struct tg_piece *piece; /* of its first member */
     size_t first, n;              /* board->members[first .. first + n) */
+    struct tg_rank *rank;         /* by its policy */
+    unsigned type;                /* its request there */
     struct tg_demand demand;
     struct tg_need *needs; /* its slots, merged by ask */
     size_t n_needs;
@@ -56,8 +59,7 @@ struct tg_board_group {
 
 struct tg_candidate {
     size_t node, copies;
-    size_t left,
-        left_any; /* free devices that remain after one member: of its group, of any group */
+    struct tg_pack_rating rating; /* of one member more there */
 };
 
 struct tg_board {
@@ -86,7 +88,7 @@ struct tg_board {
     struct tg_need *needs;
     size_t *need_of_ask;
     struct tg_candidate *candidates;
-    const void **order, **order_scratch;
+    const void **order;
     size_t *cursor; /* of the exhaustive search, one a member; NULL until it is needed */
 };
 

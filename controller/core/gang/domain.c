@@ -32,6 +32,10 @@ static int compare_domains(const void *pa, const void *pb, const void *context)
     const struct tg_domain *a = pa, *b = pb;
 
     (void)context;
+    if (a->emptiest && a->free != b->free)
+        return a->free > b->free ? -1 : 1;
+    if (!a->emptiest && a->room != b->room)
+        return a->room < b->room ? -1 : 1;
     if (a->free != b->free)
         return a->free < b->free ? -1 : 1;
     return strcmp(a->name, b->name);
@@ -39,6 +43,7 @@ static int compare_domains(const void *pa, const void *pb, const void *context)
 
 static void measure(const struct tg_board *board, struct tg_domain *domain)
 {
+    domain->emptiest = board->n_groups > 0 && tg_rank_spreads(board->groups[0].rank);
     for (size_t i = 0; i < domain->scope.n; i++)
         domain->free += board->free_wanted[domain->scope.nodes[i]];
     for (size_t k = 0; k < board->n_groups; k++) {
@@ -46,6 +51,7 @@ static void measure(const struct tg_board *board, struct tg_domain *domain)
 
         for (size_t i = 0; i < domain->scope.n; i++)
             room += board->groups[k].capacity[domain->scope.nodes[i]];
+        domain->room += room;
         domain->places += room < board->groups[k].n ? room : board->groups[k].n;
     }
 }

@@ -10,11 +10,14 @@ struct tg_domain {
     const char *name; /* the label's value; the node's name at level host */
     struct tg_scope scope;
     size_t places; /* members that have room, each group for itself */
+    size_t room;   /* members that could go there, of all groups */
     size_t free;   /* free devices that members could use */
+    bool emptiest; /* the policy wants the emptiest one first */
 };
 
 struct tg_domains {
-    struct tg_domain *items; /* the tightest first: fewest free devices, then the name */
+    struct tg_domain *items; /* the tightest first: fewest places, then fewest free devices,
+                                 then the name; for a policy that spreads the emptiest first */
     size_t n;
 };
 

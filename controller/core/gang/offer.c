@@ -12,7 +12,10 @@
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/board.h"
 #include "controller/core/gang/claim.h"
+#include "controller/core/gang/groups.h"
 #include "controller/core/gang/key.h"
+#include "controller/core/gang/ledger.h"
+#include "controller/core/gang/memory.h"
 #include "controller/core/model/news.h"
 
 /* Kinds that are kept although they were not used of late, and bytes that they may take. */
@@ -20,7 +23,6 @@
 #define KEPT_BYTES ((size_t)32 << 20)
 /* More pieces than this a node is never said to take. */
 #define COPIES_MAX ((size_t)1 << 20)
-#define NONE UINT32_MAX
 
 struct tg_offer {
     const struct tg_fleet *fleet;
@@ -43,9 +45,13 @@ struct tg_offer {
     uint64_t wide;             /* tg_news_wide when it was counted */
     struct tg_offer_node base; /* what devices of no node in particular are to each of them */
     struct tg_offer_node *nodes;
-    size_t n_nodes, n_erred;
-    uint32_t *best;  /* best[i]: the better of best[2i] and best[2i + 1]; below are the nodes */
-    size_t capacity; /* nodes that best has room for: a power of two */
+    size_t n_nodes, n_erred, capacity;
+
+    struct tg_rank *rank;    /* by which policy */
+    uint64_t rank_version;   /* of its classes, by which the nodes are in groups */
+    struct tg_groups groups; /* of those that take one */
+    uint64_t kinds_version;  /* of the numbering that the request has */
+    struct tg_pack_request request;
 };
 
 struct offers {
@@ -72,7 +78,7 @@ static void free_offer(void *data)
     tg_arena_free(o->work);
     tg_arena_free(o->arena);
     free(o->nodes);
-    free(o->best);
+    tg_groups_done(&o->groups);
     free(o);
 }
 
@@ -86,20 +92,20 @@ static void free_offers(void *data)
 
 static struct offers *offers_of(const struct tg_fleet *fleet)
 {
-    void **attic = tg_fleet_attic(fleet, free_offers);
-    struct offers *offers = *attic;
+    void **kept = tg_memory_of(fleet, TG_MEMORY_OFFERS, free_offers);
+    struct offers *offers = *kept;
 
     if (offers == NULL) {
         offers = tg_xcalloc(1, sizeof(*offers));
         offers->map = tg_map_new(free_offer);
-        *attic = offers;
+        *kept = offers;
     }
     return offers;
 }
 
 static size_t bytes_of(const struct tg_offer *o)
 {
-    return o->n_nodes * sizeof(*o->nodes) + o->capacity * sizeof(*o->best);
+    return o->n_nodes * (sizeof(*o->nodes) + 3 * sizeof(uint32_t));
 }
 
 /* The key of the one that was not used for longest, NULL: enough room for all of them. */
@@ -422,41 +428,22 @@ static int judge(struct tg_offer *o, size_t node, struct tg_offer_node *ret, str
     return rc;
 }
 
-/* --- the best of all: a tournament ------------------------------------------------------------ */
+/* --- the best of all, by class -----------------------------------------------------------------
+ */
 
-static uint32_t better(const struct tg_offer *o, uint32_t a, uint32_t b)
+static void group(struct tg_offer *o, size_t node)
 {
-    const struct tg_offer_node *x, *y;
-
-    if (a == NONE || b == NONE)
-        return a == NONE ? b : a;
-    x = &o->nodes[a];
-    y = &o->nodes[b];
-    if (x->free != y->free)
-        return x->free < y->free ? a : b;
-    if (x->any != y->any)
-        return x->any < y->any ? a : b;
-    return o->fleet->nodes[a].order < o->fleet->nodes[b].order ? a : b;
+    tg_groups_move(&o->groups, node,
+                   o->nodes[node].copies > 0 ? tg_rank_class(o->rank, node) : TG_NO_GROUP);
 }
 
-static uint32_t player(const struct tg_offer *o, size_t i)
+static void group_all(struct tg_offer *o)
 {
-    if (i < o->capacity)
-        return o->best[i];
-    i -= o->capacity;
-    return i < o->n_nodes && o->nodes[i].copies > 0 ? (uint32_t)i : NONE;
-}
-
-static void play(struct tg_offer *o, size_t node)
-{
-    for (size_t i = (o->capacity + node) / 2; i > 0; i /= 2)
-        o->best[i] = better(o, player(o, 2 * i), player(o, 2 * i + 1));
-}
-
-static void play_all(struct tg_offer *o)
-{
-    for (size_t i = o->capacity - 1; i > 0; i--)
-        o->best[i] = better(o, player(o, 2 * i), player(o, 2 * i + 1));
+    tg_groups_done(&o->groups);
+    tg_groups_init(&o->groups, o->fleet);
+    for (size_t i = 0; i < o->n_nodes; i++)
+        group(o, i);
+    o->rank_version = tg_rank_version(o->rank);
 }
 
 /* --- up to date ------------------------------------------------------------------------------- */
@@ -477,28 +464,22 @@ static int refresh(struct tg_offer *o, size_t node, struct tg_error *err)
         return rc;
     o->n_erred += (size_t)now.erred - (size_t)row->erred;
     *row = now;
-    play(o, node);
+    group(o, node);
     return 0;
 }
 
 /* Rows that are new to us are no nodes yet: each of them is news. */
 static void make_room(struct tg_offer *o)
 {
-    size_t n = o->fleet->n_nodes, before = o->n_nodes, capacity = o->capacity;
+    size_t n = o->fleet->n_nodes;
 
-    if (n <= before && capacity > 0)
-        return;
-    for (capacity = capacity == 0 ? 2 : capacity; capacity < n;)
-        capacity *= 2;
-    if (capacity != o->capacity) {
-        free(o->best);
-        o->best = tg_xcalloc(capacity, sizeof(*o->best));
-        o->nodes = tg_xreallocarray(o->nodes, capacity, sizeof(*o->nodes));
-        o->capacity = capacity;
-        play_all(o);
+    if (n > o->capacity) {
+        o->capacity = n + n / 8 + 16;
+        o->nodes = tg_xreallocarray(o->nodes, o->capacity, sizeof(*o->nodes));
     }
     for (; o->n_nodes < n; o->n_nodes++)
         o->nodes[o->n_nodes] = (struct tg_offer_node){.copies = 0};
+    tg_groups_grow(&o->groups);
 }
 
 static int count_all(struct tg_offer *o, struct tg_error *err)
@@ -516,13 +497,14 @@ static int count_all(struct tg_offer *o, struct tg_error *err)
         rc = look_at(o, i, &o->nodes[i], err);
         o->n_erred += o->nodes[i].erred ? 1 : 0;
     }
-    play_all(o);
+    group_all(o);
     return rc;
 }
 
-static int bring_up_to_date(struct tg_offer *o, struct tg_error *err)
+static int bring_up_to_date(struct tg_offer *o, struct tg_rank *rank, struct tg_error *err)
 {
     struct tg_error own = TG_ERROR_INIT;
+    bool same = rank == o->rank;
     bool known = tg_news_open(o->fleet, &o->reader);
     uint64_t wide = tg_news_wide(o->fleet);
     size_t node;
@@ -533,15 +515,32 @@ static int bring_up_to_date(struct tg_offer *o, struct tg_error *err)
     o->wide = wide;
     if (known)
         make_room(o);
+    o->rank = rank;
     while ((node = tg_news_next(o->fleet, &o->reader)) != TG_NO_INDEX) {
         if (known && rc == 0)
             rc = refresh(o, node, err);
     }
-    return known ? rc : count_all(o, err);
+    if (!known)
+        return count_all(o, err);
+    if (!same || o->rank_version != tg_rank_version(rank))
+        group_all(o);
+    return rc;
 }
 
-int tg_offer_get(const struct tg_fleet *fleet, const struct tg_piece *piece, struct tg_arena *arena,
-                 struct tg_offer **ret, struct tg_error *err)
+/* What it asks for in the numbers of policies; kinds of cards may have got others. */
+static int translate(struct tg_offer *o, struct tg_arena *arena, struct tg_error *err)
+{
+    uint64_t version;
+
+    (void)tg_ledger_kinds(o->fleet, &version);
+    if (version == o->kinds_version)
+        return 0;
+    o->kinds_version = version;
+    return tg_ledger_request(o->fleet, &o->piece, arena, &o->request, err);
+}
+
+int tg_offer_get(const struct tg_fleet *fleet, const struct tg_piece *piece, const char *policy,
+                 struct tg_arena *arena, struct tg_offer **ret, struct tg_error *err)
 {
     struct offers *offers = offers_of(fleet);
     struct tg_piece kind = *piece;
@@ -563,7 +562,9 @@ int tg_offer_get(const struct tg_fleet *fleet, const struct tg_piece *piece, str
         tg_map_set(offers->map, key, o);
     }
     o->used = offers->decision;
-    rc = bring_up_to_date(o, err);
+    rc = bring_up_to_date(o, tg_rank_get(fleet, policy), err);
+    if (rc == 0)
+        rc = translate(o, arena, err);
     if (rc < 0)
         tg_map_remove(offers->map, key);
     else
@@ -596,17 +597,40 @@ int tg_offer_fault(struct tg_offer *offer, size_t node, struct tg_error *err)
     return judge(offer, first, &ignored, err);
 }
 
-size_t tg_offer_best(const struct tg_offer *offer)
+size_t tg_offer_best(struct tg_offer *offer)
 {
-    uint32_t best = player(offer, 1);
+    unsigned type = tg_rank_type(offer->rank, &offer->request);
+    struct tg_pack_rating best = {.value = 0};
+    size_t node = TG_NO_INDEX;
 
-    return best == NONE ? TG_NO_INDEX : best;
+    for (uint32_t i = 0; i < offer->groups.n_live; i++) {
+        uint32_t klass = offer->groups.live[i];
+        struct tg_pack_rating rating;
+        size_t first;
+
+        tg_rank_rate(offer->rank, type, klass, &rating);
+        if (node != TG_NO_INDEX && tg_pack_rating_better(&best, &rating))
+            continue;
+        first = tg_groups_first(&offer->groups, klass);
+        if (node != TG_NO_INDEX && !tg_pack_rating_better(&rating, &best) &&
+            offer->fleet->nodes[first].order > offer->fleet->nodes[node].order)
+            continue;
+        best = rating;
+        node = first;
+    }
+    return node;
+}
+
+struct tg_rank *tg_offer_rank(const struct tg_offer *offer, unsigned *ret_type)
+{
+    *ret_type = tg_rank_type(offer->rank, &offer->request);
+    return offer->rank;
 }
 
 void tg_offer_rule_out(struct tg_offer *offer, size_t node)
 {
     offer->nodes[node].copies = 0;
-    play(offer, node);
+    group(offer, node);
 }
 
 void tg_offer_recount(struct tg_offer *offer)

@@ -12,6 +12,7 @@
 
 #include "controller/core/gang/match.h"
 #include "controller/core/gang/place.h"
+#include "controller/core/gang/rank.h"
 #include "controller/core/model/demand.h"
 #include "controller/core/model/view.h"
 
@@ -37,18 +38,21 @@ struct tg_offer_slot { /* one request of one claim, or one of its alternatives, 
  * gives stays until then. */
 void tg_offers_tick(const struct tg_fleet *fleet);
 size_t tg_offers_kept(const struct tg_fleet *fleet); /* how many kinds, for tests */
-/* The offer to pieces like this one, wherever it may be fixed; up to date. What is wrong with its
- * classes and selectors is an error, and the arena (scratch only) may be exhausted. */
-int tg_offer_get(const struct tg_fleet *fleet, const struct tg_piece *piece, struct tg_arena *arena,
-                 struct tg_offer **ret, struct tg_error *err);
+/* The offer to pieces like this one by the policy (NULL: the default), wherever it may be fixed; up
+ * to date. What is wrong with its classes and selectors is an error, and the arena (scratch only)
+ * may be exhausted. */
+int tg_offer_get(const struct tg_fleet *fleet, const struct tg_piece *piece, const char *policy,
+                 struct tg_arena *arena, struct tg_offer **ret, struct tg_error *err);
 /* By row of the fleet's nodes; rows that are no node have failed a rule that does not exist. */
 const struct tg_offer_node *tg_offer_nodes(const struct tg_offer *offer);
 /* Does a selector fail on a device that is free, on any node (TG_NO_INDEX) or on that one? The
  * error of the first node by name, or 0. */
 int tg_offer_fault(struct tg_offer *offer, size_t node, struct tg_error *err);
-/* Where a piece goes: of the nodes that take one the one with the fewest free devices that it could
- * use, then the fewest of any kind, then by name. TG_NO_INDEX: nowhere. */
-size_t tg_offer_best(const struct tg_offer *offer);
+/* Where a piece goes: of the nodes that take one the best by the policy, of equally good ones the
+ * first by name. TG_NO_INDEX: nowhere. */
+size_t tg_offer_best(struct tg_offer *offer);
+/* By what the policy values nodes for such a piece. */
+struct tg_rank *tg_offer_rank(const struct tg_offer *offer, unsigned *ret_type);
 /* The search for devices has found none for a piece there: the node takes none until something
  * changes on it. */
 void tg_offer_rule_out(struct tg_offer *offer, size_t node);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/gang/place.h"
 
+#include "api/runtime/base/str.h"
 #include "controller/core/explain/why.h"
 #include "controller/core/gang/assign.h"
 #include "controller/core/gang/offer.h"
@@ -31,6 +32,34 @@ static int write_placement(struct tg_board *board, struct tg_placement *ret, str
     if (rc == 0)
         *ret = (struct tg_placement){.pieces = pieces, .n_pieces = board->n_members};
     return rc;
+}
+
+static const char *first_class(const struct tg_piece *piece)
+{
+    for (size_t i = 0; i < piece->n_claims; i++) {
+        const struct tg_resource_claim_spec *spec = piece->claims[i]->spec;
+        const struct tg_device_request *request =
+            spec == NULL || spec->devices == NULL || spec->devices->requests.n == 0
+                ? NULL
+                : &spec->devices->requests.items[0];
+
+        if (request != NULL && request->exactly != NULL)
+            return request->exactly->device_class_name;
+        if (request != NULL && request->first_available.n > 0)
+            return request->first_available.items[0].device_class_name;
+    }
+    return NULL;
+}
+
+const char *tg_place_policy(const struct tg_policies *policies, const struct tg_piece *piece)
+{
+    const char *name = first_class(piece);
+
+    for (size_t i = 0; policies != NULL && name != NULL && i < policies->n_classes; i++) {
+        if (tg_streq(policies->classes[i].class_name, name))
+            return policies->classes[i].policy;
+    }
+    return policies == NULL ? NULL : policies->fleet;
 }
 
 int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,

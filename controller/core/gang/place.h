@@ -24,7 +24,8 @@ struct tg_place_request {
     size_t n_pieces;
     const struct tg_level *pack_required; /* NULL: none */
     const struct tg_level *pack_preferred;
-    size_t max_steps; /* 0: 1,000,000 */
+    const struct tg_policies *policies; /* NULL: the default for all */
+    size_t max_steps;                   /* 0: 1,000,000 */
 };
 
 struct tg_placed_device {
@@ -45,6 +46,9 @@ struct tg_placement {
     const struct tg_placed_piece *pieces; /* as in the request */
     size_t n_pieces;
 };
+
+/* The policy for a piece: that of the class of its first request. */
+const char *tg_place_policy(const struct tg_policies *policies, const struct tg_piece *piece);
 
 /* Stable reason codes; each is documented in controller/core/README.md. CamelCase: they are event
  * reasons as well. */

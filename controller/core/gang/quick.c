@@ -9,6 +9,7 @@
 struct quick {
     const struct tg_fleet *fleet;
     const struct tg_piece *piece;
+    const char *policy;
     struct tg_arena *arena;
     struct tg_offer *offer;
     struct tg_assigned *devices;
@@ -154,7 +155,7 @@ static int find_node(struct quick *q, size_t *ret_node, struct tg_error *err)
 
 static int find_place(struct quick *q, size_t *ret_node, struct tg_error *err)
 {
-    int rc = tg_offer_get(q->fleet, q->piece, q->arena, &q->offer, err);
+    int rc = tg_offer_get(q->fleet, q->piece, q->policy, q->arena, &q->offer, err);
 
     if (rc == 0)
         rc = tg_offer_fault(q->offer, TG_NO_INDEX, err);
@@ -170,7 +171,10 @@ int tg_quick_place(const struct tg_fleet *fleet, const struct tg_place_request *
                    struct tg_arena *arena, struct tg_placement *ret, bool *ret_done,
                    struct tg_error *err)
 {
-    struct quick q = {.fleet = fleet, .piece = &request->pieces[0], .arena = arena};
+    struct quick q = {.fleet = fleet,
+                      .piece = &request->pieces[0],
+                      .policy = tg_place_policy(request->policies, &request->pieces[0]),
+                      .arena = arena};
     struct tg_error why = TG_ERROR_INIT;
     struct tg_placed_device *devices = NULL;
     struct tg_placed_piece *piece;

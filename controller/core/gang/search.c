@@ -16,30 +16,45 @@ bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scop
     return true;
 }
 
-/* What is free now, less what one member takes. */
-static size_t left_after(const struct tg_board *board, size_t free_devices, size_t node,
-                         size_t devices)
+/* a before b: the better one by the policy, then by name. */
+static bool before(const struct tg_board *board, const struct tg_candidate *a,
+                   const struct tg_candidate *b)
 {
-    size_t taken = board->used[node] + devices;
+    const struct tg_fleet_node *nodes = board->fleet->nodes;
 
-    return free_devices < taken ? 0 : free_devices - taken;
+    if (tg_pack_rating_better(&a->rating, &b->rating))
+        return true;
+    return !tg_pack_rating_better(&b->rating, &a->rating) &&
+           nodes[a->node].order < nodes[b->node].order;
 }
 
-/* Fewest devices left that this group could use, then fewest of any group, then the name
- * (context: rows of the nodes). */
-static int compare_candidates(const void *pa, const void *pb, const void *context)
+/* board->order as a heap, the best candidate on top. */
+static void sift_down(struct tg_board *board, size_t n, size_t at)
 {
-    const struct tg_candidate *a = pa, *b = pb;
-    const struct tg_fleet_node *nodes = context;
+    const void **heap = board->order;
+    const void *item = heap[at];
 
-    if (a->left != b->left)
-        return a->left < b->left ? -1 : 1;
-    if (a->left_any != b->left_any)
-        return a->left_any < b->left_any ? -1 : 1;
-    return nodes[a->node].order < nodes[b->node].order ? -1 : a->node != b->node;
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child >= n)
+            break;
+        if (child + 1 < n && before(board, heap[child + 1], heap[child]))
+            child++;
+        if (!before(board, heap[child], item))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = item;
 }
 
-/* The nodes that take at least one member of the group now, best first: board->order. */
+static void rate(const struct tg_board_group *group, struct tg_candidate *c)
+{
+    tg_rank_rate(group->rank, group->type, tg_rank_class(group->rank, c->node), &c->rating);
+}
+
+/* The nodes that take at least one member of the group now: a heap. */
 static int find_candidates(struct tg_board *board, const struct tg_scope *scope, size_t k,
                            size_t *ret_n, struct tg_error *err)
 {
@@ -57,41 +72,56 @@ static int find_candidates(struct tg_board *board, const struct tg_scope *scope,
         }
         if (copies == 0)
             continue;
-        board->candidates[n] = (struct tg_candidate){
-            .node = node,
-            .copies = copies,
-            .left = left_after(board, group->free[node], node, group->devices),
-            .left_any = left_after(board, board->free_any[node], node, group->devices)};
+        board->candidates[n] = (struct tg_candidate){.node = node, .copies = copies};
+        rate(group, &board->candidates[n]);
         board->order[n] = &board->candidates[n];
         n++;
     }
-    tg_core_sort_in(board->order, board->order_scratch, n, compare_candidates, board->fleet->nodes);
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(board, n, i);
     *ret_n = n;
     return 0;
+}
+
+/* Member after member to the node that is best for it then. */
+static void put_group(struct tg_board *board, size_t k, size_t n, size_t *ret_placed)
+{
+    const struct tg_board_group *group = &board->groups[k];
+    size_t member = group->first, end = group->first + group->n;
+
+    while (n > 0 && member < end) {
+        struct tg_candidate *best =
+            &board->candidates[(const struct tg_candidate *)board->order[0] - board->candidates];
+
+        tg_board_put(board, member++, best->node);
+        tg_rank_put(group->rank, best->node, group->type);
+        if (--best->copies == 0)
+            board->order[0] = board->order[--n];
+        else
+            rate(group, best);
+        if (n > 0)
+            sift_down(board, n, 0);
+    }
+    *ret_placed += member - group->first;
 }
 
 int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, size_t *ret_placed,
                        struct tg_error *err)
 {
+    int rc = 0;
+
     *ret_placed = 0;
     tg_board_clear(board);
-    for (size_t k = 0; k < board->n_groups; k++) {
-        const struct tg_board_group *group = &board->groups[k];
-        size_t n = 0, member = group->first, end = group->first + group->n;
-        int rc = find_candidates(board, scope, k, &n, err);
+    for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
+        size_t n = 0;
 
-        if (rc < 0)
-            return rc;
-        /* A node once begun has the fewest left from then on: fill it. */
-        for (size_t i = 0; i < n; i++) {
-            const struct tg_candidate *c = board->order[i];
-
-            for (size_t copy = 0; copy < c->copies && member < end; copy++)
-                tg_board_put(board, member++, c->node);
-        }
-        *ret_placed += member - group->first;
+        rc = find_candidates(board, scope, k, &n, err);
+        if (rc == 0)
+            put_group(board, k, n, ret_placed);
     }
-    return 0;
+    for (size_t k = 0; k < board->n_groups; k++)
+        tg_rank_take_all(board->groups[k].rank);
+    return rc;
 }
 
 /* The exhaustive search: member after member, each over the nodes of the scope. */

@@ -114,17 +114,23 @@ static void free_kept(struct tg_table *table)
     tg_table_done(table);
 }
 
-static void empty_attic(struct tg_model *model)
+static void empty(struct tg_attic *attic)
 {
-    if (model->attic.kept != NULL)
-        model->attic.free(model->attic.kept);
-    model->attic.kept = NULL;
+    if (attic->kept != NULL)
+        attic->free(attic->kept);
+    attic->kept = NULL;
 }
 
 void **tg_fleet_attic(const struct tg_fleet *fleet, void (*free)(void *kept))
 {
     fleet->model->attic.free = free;
     return &fleet->model->attic.kept;
+}
+
+void **tg_fleet_learned(const struct tg_fleet *fleet, void (*free)(void *kept))
+{
+    fleet->model->learned.free = free;
+    return &fleet->model->learned.kept;
 }
 
 /* Places last: pods and slices let go of them. A place is freed by itself when the last link goes.
@@ -137,8 +143,10 @@ void tg_fleet_close(struct tg_fleet *fleet)
     if (fleet == NULL)
         return;
     model = fleet->model;
-    empty_attic(model);
+    empty(&model->attic);
+    empty(&model->learned);
     tg_selections_free(model);
+    tg_makes_done(&model->makes);
     free_stays(model);
     free_slices(model);
     free_owners(model);
@@ -171,7 +179,7 @@ void tg_fleet_select_for(struct tg_fleet *fleet, const struct tg_selector_option
     if (options->minor == model->selectors.minor && options->zones == model->selectors.zones)
         return;
     model->selectors = *options;
-    empty_attic(model);
+    empty(&model->attic);
     tg_selections_free(model);
     tg_classes_compile(model);
 }

@@ -161,6 +161,12 @@ struct tg_news { /* news.h */
     uint64_t wide;
 };
 
+struct tg_makes {          /* make.h */
+    struct tg_make *items; /* by content; kind 0: not known */
+    size_t n;
+    struct tg_blobs kinds; /* names */
+};
+
 struct tg_attic { /* what decisions keep with the fleet */
     void *kept;
     void (*free)(void *kept);
@@ -196,7 +202,8 @@ struct tg_model {
     struct tg_table selections; /* selection.h */
     uint64_t decisions;         /* how many there were, for selections */
     struct tg_news news;
-    struct tg_attic attic;
+    struct tg_makes makes;
+    struct tg_attic attic, learned;
 };
 
 /* strings */
@@ -275,6 +282,10 @@ void tg_contests_forget(struct tg_model *model, uint32_t content);
 /* selection.c */
 void tg_selections_free(struct tg_model *model);
 void tg_selections_forget(struct tg_model *model, uint32_t content);
+
+/* make.c */
+void tg_makes_forget(struct tg_model *model, uint32_t content);
+void tg_makes_done(struct tg_makes *makes);
 
 /* news.c */
 void tg_news_node(struct tg_model *model, size_t node); /* TG_NO_INDEX is allowed */

@@ -242,6 +242,7 @@ static void leave_content(struct tg_model *model, uint32_t content)
     if (model->contents.items[content - 1]->uses == 1) {
         tg_contests_forget(model, content);
         tg_selections_forget(model, content);
+        tg_makes_forget(model, content);
     }
     tg_blobs_drop(&model->contents, content, drop_content, model);
 }

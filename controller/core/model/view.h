@@ -90,6 +90,10 @@ struct tg_fleet {
  */
 void **tg_fleet_attic(const struct tg_fleet *fleet, void (*free)(void *kept));
 
+/* What was learned of the requests that came (gang/ledger.h): as the attic, but it is never emptied
+ * before the fleet is closed, since nothing that the fleet knows could bring it back. */
+void **tg_fleet_learned(const struct tg_fleet *fleet, void (*free)(void *kept));
+
 /* TG_NO_INDEX if there is none. */
 size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name);
 size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool,

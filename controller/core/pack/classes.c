@@ -200,7 +200,20 @@ uint32_t tg_pack_classes_move(struct tg_pack_classes *classes, uint32_t number,
     uint32_t old = classes->of_node[number];
 
     classes->of_node[number] = TG_PACK_NO_CLASS;
-    if (--classes->items[old].nodes == 0)
+    if (--classes->items[old].nodes == 0 && classes->items[old].pins == 0)
         drop(classes, old);
     return enter(classes, number, node);
+}
+
+void tg_pack_classes_pin(struct tg_pack_classes *classes, uint32_t klass)
+{
+    classes->items[klass].pins++;
+}
+
+void tg_pack_classes_unpin(struct tg_pack_classes *classes, uint32_t klass)
+{
+    struct tg_pack_class *item = &classes->items[klass];
+
+    if (--item->pins == 0 && item->nodes == 0)
+        drop(classes, klass);
 }

@@ -15,7 +15,8 @@ struct tg_pack_class {
     struct tg_pack_node node; /* sorted */
     uint64_t hash;
     uint32_t next;  /* in the bucket of its hash, or in the list of free ones */
-    uint32_t nodes; /* members; 0: a free place */
+    uint32_t nodes; /* members; 0, and no pins: a free place */
+    uint32_t pins;  /* stays although it may have no members */
     uint32_t stamp; /* differs from that of every class that was here before */
     uint32_t live;  /* place in the list of live ones */
     uint32_t *heap; /* numbers of nodes, smallest first; may hold some that have left */
@@ -44,7 +45,10 @@ uint32_t tg_pack_classes_add(struct tg_pack_classes *classes, const struct tg_pa
 /* The node is now like this. Returns its new class; the old one may be gone. */
 uint32_t tg_pack_classes_move(struct tg_pack_classes *classes, uint32_t number,
                               const struct tg_pack_node *node);
-/* The lowest number in a live class. */
+/* The class stays, with its number, until it is let go as often; it may be without nodes then. */
+void tg_pack_classes_pin(struct tg_pack_classes *classes, uint32_t klass);
+void tg_pack_classes_unpin(struct tg_pack_classes *classes, uint32_t klass);
+/* The lowest number in a live class with nodes. */
 uint32_t tg_pack_classes_first(struct tg_pack_classes *classes, uint32_t klass);
 /* A stamp that no class has had. */
 uint32_t tg_pack_classes_stamp(struct tg_pack_classes *classes);

@@ -146,17 +146,23 @@ static void appoint(struct tg_packer *packer)
 
     packer->acting = acting;
     packer->n_places = 0; /* of special requests: counted anew by who needs them */
-    for (uint32_t i = 0; changes && i < packer->classes.n_nodes; i++) {
+    for (uint32_t i = 0; changes && !packer->patient && i < packer->classes.n_nodes; i++) {
         packer->nodes[i].mark = sees ? packer->residents[i] : 0;
         (void)tg_pack_classes_move(&packer->classes, i, &packer->nodes[i]);
     }
 }
 
-/* Everything that was valued before is forgotten. */
+/* Everything that was valued before is forgotten; by a patient packer as it comes to it, unless
+ * another policy acts now. */
 static void refresh(struct tg_packer *packer)
 {
+    const struct tg_pack_policy *before = packer->acting;
+
     appoint(packer);
-    for (uint32_t i = 0; i < packer->classes.n_live; i++)
+    if (packer->patient)
+        packer->generation++;
+    for (uint32_t i = 0;
+         (!packer->patient || packer->acting != before) && i < packer->classes.n_live; i++)
         packer->classes.items[packer->classes.live[i]].stamp =
             tg_pack_classes_stamp(&packer->classes);
     if (packer->acting->refresh != NULL)
@@ -205,7 +211,16 @@ void tg_pack_policy_try(const struct tg_pack_node *sorted, const struct tg_pack_
     }
 }
 
-static struct tg_pack_score *score_of(struct tg_packer *packer, unsigned type, uint32_t klass)
+/* Does a value by the mix before have to do for now? */
+static bool rests(struct tg_packer *packer)
+{
+    if (packer->work == 0)
+        return true;
+    packer->work--;
+    return false;
+}
+
+const struct tg_pack_score *tg_packer_score(struct tg_packer *packer, unsigned type, uint32_t klass)
 {
     const struct tg_pack_request *request = &packer->mix.types[type].request;
     const struct tg_pack_class *item = &packer->classes.items[klass];
@@ -221,9 +236,9 @@ static struct tg_pack_score *score_of(struct tg_packer *packer, unsigned type, u
                (packer->n_scores[type] - old) * sizeof(struct tg_pack_score));
     }
     score = &packer->scores[type][klass];
-    if (score->stamp == item->stamp)
+    if (score->stamp == item->stamp && (score->generation == packer->generation || rests(packer)))
         return score;
-    *score = (struct tg_pack_score){.stamp = item->stamp};
+    *score = (struct tg_pack_score){.stamp = item->stamp, .generation = packer->generation};
     score->fits = tg_pack_node_fits(&item->node, request);
     if (score->fits)
         packer->acting->score(packer, item, request, score);
@@ -261,11 +276,12 @@ static bool better(struct tg_packer *packer, const struct contest *best, int64_t
     return tg_pack_classes_first(&packer->classes, klass) < best->node;
 }
 
-static void prepare(struct tg_packer *packer)
+void tg_packer_prepare(struct tg_packer *packer)
 {
     if (packer->stale || packer->n_losses > TG_PACKER_LOSSES_MAX)
         refresh(packer);
-    else if (packer->acting->reprice != NULL && packer->choices % TG_PACKER_REPRICE == 0)
+    else if (packer->acting->reprice != NULL &&
+             (packer->patient || packer->choices % TG_PACKER_REPRICE == 0))
         packer->acting->reprice(packer);
     packer->choices++;
 }
@@ -275,7 +291,7 @@ bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_ch
     const struct tg_pack_request *request = &packer->mix.types[type].request;
     struct contest best = {.score = NULL};
 
-    prepare(packer);
+    tg_packer_prepare(packer);
     if (packer->acting->choose != NULL)
         return packer->acting->choose(packer, request, ret);
     for (uint32_t i = 0; i < packer->classes.n_live; i++) {
@@ -286,7 +302,7 @@ bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_ch
         if (packer->domain != TG_PACK_ANY_DOMAIN &&
             packer->classes.items[klass].node.domain != packer->domain)
             continue;
-        score = score_of(packer, type, klass);
+        score = tg_packer_score(packer, type, klass);
         if (!score->fits)
             continue;
         value = packer->acting->value != NULL ? packer->acting->value(packer, request, score)
@@ -305,8 +321,7 @@ bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_ch
     return true;
 }
 
-/* The node has changed: its class changes, and with it the places for special requests. */
-static void move(struct tg_packer *packer, uint32_t number)
+void tg_packer_move(struct tg_packer *packer, uint32_t number)
 {
     struct tg_pack_classes *classes = &packer->classes;
     uint32_t old = classes->of_node[number];
@@ -337,7 +352,7 @@ static void settle(struct tg_packer *packer, uint32_t number, const struct tg_pa
     packer->residents[number] = tg_residents_add(packer->residents[number], request, by);
     if (packer->acting->sees_residents)
         packer->nodes[number].mark = packer->residents[number];
-    move(packer, number);
+    tg_packer_move(packer, number);
 }
 
 void tg_packer_put(struct tg_packer *packer, unsigned type, const struct tg_pack_choice *choice)

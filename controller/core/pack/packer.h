@@ -62,4 +62,46 @@ struct tg_pack_gang {
 bool tg_packer_put_gang(struct tg_packer *packer, const struct tg_pack_gang *gang,
                         struct tg_pack_choice *choices);
 
+/* --- a fleet that changes by itself (live.c) --- */
+
+/* What the policy thinks of a node; better ones are higher, value first. */
+struct tg_pack_rating {
+    int64_t value, tie, last;
+};
+
+/* The mix changes while the packer is in use: from now on values by the mix before are computed
+ * anew a few a choice, so that none takes long. Before the first node. */
+void tg_packer_be_patient(struct tg_packer *packer);
+/* The mix is now this; of types that it had before the values are kept. The numbers of types are
+ * those of the new mix. given: it is known, not learned. */
+void tg_packer_set_mix(struct tg_packer *packer, const struct tg_mix *mix, bool given);
+const struct tg_mix *tg_packer_mix(const struct tg_packer *packer);
+/* So many of the type run now. */
+void tg_packer_set_running(struct tg_packer *packer, unsigned type, int64_t running);
+/* The node is now like this. residents: who is there (residents.h). */
+void tg_packer_set_node(struct tg_packer *packer, uint32_t number, const struct tg_pack_node *node,
+                        uint64_t residents);
+uint64_t tg_packer_residents(const struct tg_packer *packer, uint32_t number);
+/* Nodes of one class are alike. */
+uint32_t tg_packer_class(const struct tg_packer *packer, uint32_t number);
+/* The class keeps its number, with or without nodes, until it is let go. */
+void tg_packer_pin(struct tg_packer *packer, uint32_t klass);
+void tg_packer_unpin(struct tg_packer *packer, uint32_t klass);
+/* A choice begins. */
+void tg_packer_begin(struct tg_packer *packer);
+/* false: by the numbers a request of the type does not fit there, and the rating is that of the
+ * node as it is: the tightest is best. */
+bool tg_packer_rate(struct tg_packer *packer, unsigned type, uint32_t klass,
+                    struct tg_pack_rating *ret);
+/* a is better than b. */
+static inline bool tg_pack_rating_better(const struct tg_pack_rating *a,
+                                         const struct tg_pack_rating *b)
+{
+    if (a->value != b->value)
+        return a->value > b->value;
+    return a->tie != b->tie ? a->tie > b->tie : a->last > b->last;
+}
+/* Is the emptiest domain the best one for a gang? */
+bool tg_packer_spreads(const struct tg_packer *packer);
+
 #endif

@@ -23,7 +23,9 @@ struct tg_pack_score {
     /* Of `fill`: where its losses stand in tg_packer.losses. */
     uint16_t n_losses;
     uint32_t losses;
-    uint32_t stamp; /* of the class that was valued */
+    uint32_t stamp;      /* of the class that was valued */
+    uint32_t generation; /* of the mix by which it was valued */
+    int64_t shown;       /* its value when it was last asked for */
 };
 
 /* Which domain a gang is tried in first, of those that hold it. */
@@ -80,7 +82,10 @@ struct tg_packer {
     uint32_t nodes_size;
     uint32_t domain; /* nodes of this one only; TG_PACK_ANY_DOMAIN */
     uint32_t n_domains;
-    int64_t *together; /* of each domain: the sum of the squares of what each node has left */
+    int64_t *together;   /* of each domain: the sum of the squares of what each node has left */
+    bool patient;        /* live.c */
+    uint32_t generation; /* of the mix; only of a patient one it changes */
+    unsigned work;       /* values that the choice under way may compute anew */
     struct tg_pack_classes classes;
     struct tg_pack_score *scores[TG_MIX_TYPES_MAX]; /* of each type: one a class */
     uint32_t n_scores[TG_MIX_TYPES_MAX];
@@ -97,6 +102,14 @@ struct tg_packer {
 
 extern const struct tg_pack_policy tg_pack_fill, tg_pack_whole, tg_pack_fgd, tg_pack_binpack,
     tg_pack_spread;
+
+/* Before a choice: a new mix, new prices. */
+void tg_packer_prepare(struct tg_packer *packer);
+/* What a node of the class is worth to a request of the type. */
+const struct tg_pack_score *tg_packer_score(struct tg_packer *packer, unsigned type,
+                                            uint32_t klass);
+/* The node has changed: its class changes, and with it the places for special requests. */
+void tg_packer_move(struct tg_packer *packer, uint32_t number);
 
 /* Cards of `node`, which is as it stands, for a choice by this score of its sorted class. */
 uint16_t tg_pack_policy_cards(const struct tg_pack_node *node, const struct tg_pack_class *klass,

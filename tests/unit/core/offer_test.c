@@ -353,6 +353,7 @@ static bool accepts(const struct tg_fleet *fleet, const struct tg_exact_request 
     return true;
 }
 
+/* As binpack chooses: the fewest devices that are free, whatever their kind, then by name. */
 struct best {
     const char *node, *device; /* the first device */
     size_t free, any;
@@ -385,9 +386,8 @@ static void look(const struct tg_fleet *fleet, size_t node, const struct tg_piec
     assert_int_equal(tg_demand_sum(piece->pods, 1, arena, &demand, NULL), 0);
     if (here.free < count_of(r) || tg_room_copies(row, NULL, 0, &demand, 1, NULL) == 0)
         return;
-    if (best->node == NULL || here.free < best->free ||
-        (here.free == best->free &&
-         (here.any < best->any || (here.any == best->any && strcmp(here.node, best->node) < 0))))
+    if (best->node == NULL || here.any < best->any ||
+        (here.any == best->any && strcmp(here.node, best->node) < 0))
         *best = here;
 }
 
@@ -430,15 +430,20 @@ static void compare(int rc, const struct tg_placement *a, int other, const struc
     }
 }
 
-static int place(struct tg_fleet *fleet, const struct tg_piece *items, size_t n, bool required,
-                 struct tg_arena *arena, struct tg_placement *ret)
+static const char *const policies[] = {"binpack", "default", "fill", "whole", "fgd", "spread"};
+#define N_POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+static int place(struct tg_fleet *fleet, const char *policy, const struct tg_piece *items, size_t n,
+                 bool required, struct tg_arena *arena, struct tg_placement *ret)
 {
     static const struct tg_level zone = {.name = "zone", .node_label = "zone"};
+    const struct tg_policies by = {.fleet = policy};
     struct tg_no_place why = {.text = NULL};
 
     tg_fleet_settle(fleet);
     return tg_place(fleet,
                     &(struct tg_place_request){.name = "gang ns/g",
+                                               .policies = &by,
                                                .pieces = items,
                                                .n_pieces = n,
                                                .pack_required = required ? &zone : NULL},
@@ -464,22 +469,23 @@ static void what_was_kept_up_to_date_decides_like_a_scan(void **state)
             struct tg_piece gang[3];
             size_t i = below(&h.random, n_pieces), n = 1 + below(&h.random, 3);
             bool required = below(&h.random, 3) == 0;
+            const char *policy = policies[step % N_POLICIES];
             int rc;
 
             happen(&h, fleet);
             if (below(&h.random, 3) != 0)
                 continue;
             tg_arena_reset(arena);
-            rc = place(fleet, &pieces[i], 1, false, arena, &p);
-            if (i < SINGLE && fleet->n_exact == 0)
+            rc = place(fleet, policy, &pieces[i], 1, false, arena, &p);
+            if (i < SINGLE && fleet->n_exact == 0 && strcmp(policy, policies[0]) == 0)
                 compare_with_scan(fleet, &pieces[i], rc, &p, arena, seed);
             once = outcome(&h);
-            compare(rc, &p, place(once, &pieces[i], 1, false, arena, &q), &q, seed);
+            compare(rc, &p, place(once, policy, &pieces[i], 1, false, arena, &q), &q, seed);
             placed += rc == 0 ? 1 : 0;
             for (size_t k = 0; k < n; k++)
                 gang[k] = pieces[below(&h.random, n_pieces)];
-            rc = place(fleet, gang, n, required, arena, &p);
-            compare(rc, &p, place(once, gang, n, required, arena, &q), &q, seed);
+            rc = place(fleet, policy, gang, n, required, arena, &p);
+            compare(rc, &p, place(once, policy, gang, n, required, arena, &q), &q, seed);
             gangs += rc == 0 ? 1 : 0;
             tg_fleet_close(once);
         }
@@ -517,7 +523,7 @@ static void an_offer_tells_of_each_node_what_it_takes(void **state)
     add_holder(&w, "h", "n-2", "gpu-3");
     fleet = world_fleet(&w);
     piece = new_piece(&w, new_pod(&w, "p", "3", ""), new_gpu_claim(&w, "p", 2));
-    assert_int_equal(tg_offer_get(fleet, &piece, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
     nodes = tg_offer_nodes(offer);
     /* Five devices are two times two, and 8 cpus two times 3. */
     assert_int_equal(nodes[0].copies, 2);
@@ -549,9 +555,9 @@ static void what_was_ruled_out_counts_again_when_its_node_changes(void **state)
     fleet = world_fleet(&w);
     holder = new_gpu_claim(&w, "p", 1);
     piece = new_piece(&w, new_pod(&w, "p", "1", ""), holder);
-    assert_int_equal(tg_offer_get(fleet, &piece, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
     tg_offer_rule_out(offer, 0);
-    assert_int_equal(tg_offer_get(fleet, &piece, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
     assert_int_equal(tg_offer_best(offer), TG_NO_INDEX);
     mark = tg_fleet_mark(fleet);
     tg_fleet_assume(
@@ -559,11 +565,11 @@ static void what_was_ruled_out_counts_again_when_its_node_changes(void **state)
         &(struct tg_fleet_busy){
             .driver = GPU_DRIVER, .pool = "n-0", .device = "gpu-0", .holder = "gang ns/g"},
         1, NULL, 0);
-    assert_int_equal(tg_offer_get(fleet, &piece, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
     assert_int_equal(tg_offer_best(offer), 0);
     assert_int_equal(tg_offer_nodes(offer)[0].free, 1);
     tg_fleet_undo(fleet, mark);
-    assert_int_equal(tg_offer_get(fleet, &piece, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
     assert_int_equal(tg_offer_nodes(offer)[0].free, 2);
     world_done(&w);
 }
@@ -587,7 +593,7 @@ static void kinds_that_nobody_asks_for_any_more_are_forgotten(void **state)
         snprintf(cpu, sizeof(cpu), "%zum", i + 1);
         piece = new_piece(&w, new_pod(&w, "p", cpu, ""), new_gpu_claim(&w, "p", 1));
         tg_offers_tick(fleet);
-        assert_int_equal(tg_offer_get(fleet, &piece, w.arena, &offer, NULL), 0);
+        assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
         assert_int_equal(tg_offer_best(offer), 0);
         assert_true(tg_offers_kept(fleet) <= 65);
     }

@@ -27,7 +27,8 @@ static void an_almost_empty_document_gives_the_defaults(void **state)
     struct tg_error err = TG_ERROR_INIT;
     assert_int_equal(parse(HEAD, &c, &err), 0);
     assert_string_equal(tg_configuration_instance(c), "default");
-    assert_string_equal(tg_configuration_policy(c), "default");
+    assert_string_equal(tg_configuration_policies(c)->fleet, "default");
+    assert_int_equal(tg_configuration_policies(c)->n_classes, 0);
     const struct tg_delays *d = tg_configuration_delays(c);
     assert_int_equal(d->lease, 15 * TG_SECOND);
     assert_int_equal(d->stall, 120 * TG_SECOND);
@@ -56,13 +57,33 @@ static void every_field_is_read(void **state)
                                 "- {name: rack, nodeLabel: example.com/rack}\n"
                                 "- {name: clique, deviceAttribute: gpu.example.com/clique}\n"
                                 "- {name: host}\n"
-                                "placement: {policy: default}\n"
+                                "placement:\n"
+                                "  policy: spread\n"
+                                "  classes: [{class: mig, policy: fill}]\n"
+                                "  expect:\n"
+                                "  - {class: gpu, devices: 8, cpu: 96, memory: 1Ti, count: 3}\n"
+                                "  - {class: gpu, selector: 'true'}\n"
                                 "delays: {lease: 2s, stall: 3s, bind: 4s, hold: 5m, linger: 6s, "
                                 "request: 7s, watch: 8s, "
                                 "watchIdle: 900ms}\n",
                            &c, &err),
                      0);
     assert_string_equal(tg_configuration_instance(c), "blue");
+    const struct tg_policies *policies = tg_configuration_policies(c);
+    assert_string_equal(policies->fleet, "spread");
+    assert_int_equal(policies->n_classes, 1);
+    assert_string_equal(policies->classes[0].class_name, "mig");
+    assert_string_equal(policies->classes[0].policy, "fill");
+    size_t n_expected;
+    const struct tg_expected *expected = tg_configuration_expected(c, &n_expected);
+    assert_int_equal(n_expected, 2);
+    assert_int_equal(expected[0].devices, 8);
+    assert_string_equal(expected[0].cpu, "96");
+    assert_string_equal(expected[0].memory, "1Ti");
+    assert_int_equal(expected[0].count, 3);
+    assert_int_equal(expected[1].devices, 1);
+    assert_string_equal(expected[1].selector, "true");
+    assert_int_equal(expected[1].count, 1);
     const struct tg_delays *d = tg_configuration_delays(c);
     assert_int_equal(d->lease, 2 * TG_SECOND);
     assert_int_equal(d->stall, 3 * TG_SECOND);
@@ -138,8 +159,20 @@ static const struct {
     {HEAD "instance: 7\n", "t.yaml:3", "instance"},
     {HEAD "instance: A\n", "t.yaml:3", "instance"},
     {HEAD "placement: default\n", "t.yaml:3", "placement"},
-    {HEAD "placement: {policy: binpack}\n", "t.yaml:3", "binpack"},
-    {HEAD "placement:\n  policy: spread\n", "t.yaml:4", "spread"},
+    {HEAD "placement: {policy: bestfit}\n", "t.yaml:3", "bestfit"},
+    {HEAD "placement:\n  policy: 7\n", "t.yaml:4", "placement.policy"},
+    {HEAD "placement: {classes: {}}\n", "t.yaml:3", "placement.classes"},
+    {HEAD "placement: {classes: [{policy: fill}]}\n", "t.yaml:3", "class is missing"},
+    {HEAD "placement: {classes: [{class: a}]}\n", "t.yaml:3", "placement.classes[0]"},
+    {HEAD "placement: {classes: [{class: a, policy: x}]}\n", "t.yaml:3", "placement.classes[0]"},
+    {HEAD "placement: {classes: [{class: a, policy: fgd}, {class: a, policy: fgd}]}\n", "t.yaml:3",
+     "twice"},
+    {HEAD "placement: {expect: [{devices: 1}]}\n", "t.yaml:3", "class is missing"},
+    {HEAD "placement: {expect: [{class: a, devices: 0}]}\n", "t.yaml:3", "devices"},
+    {HEAD "placement: {expect: [{class: a, count: 1.5}]}\n", "t.yaml:3", "count"},
+    {HEAD "placement: {expect: [{class: a, cpu: lots}]}\n", "t.yaml:3", "cpu"},
+    {HEAD "placement: {expect: [{class: a, memory: -1}]}\n", "t.yaml:3", "memory"},
+    {HEAD "placement: {expect: [{class: a, gpus: 1}]}\n", "t.yaml:3", "gpus"},
     {HEAD "placement: {polizy: default}\n", "t.yaml:3", "polizy"},
     {HEAD "delays: {lease: 15}\n", "t.yaml:3", "delays.lease"},
     {HEAD "delays: {lease: soon}\n", "t.yaml:3", "delays.lease"},
