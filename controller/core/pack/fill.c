@@ -49,6 +49,8 @@ static int64_t prior(const struct tg_packer *packer)
 
 static void refresh(struct tg_packer *packer)
 {
+    packer->reserve.all = packer->turnover && tg_reserve_fights(&packer->mix);
+    tg_future_set_turnover(packer->future, packer->reserve.all);
     tg_reserve_choose(&packer->reserve, &packer->mix, &packer->fleet, prior(packer));
     count_places(packer);
     tg_future_draw(packer->future, &packer->mix);

@@ -5,6 +5,7 @@
 #include "api/runtime/base/mem.h"
 #include "controller/core/pack/future.h"
 
+#define HORIZON 2       /* times what is left of the node, with turnover */
 #define MEMO_SIZE 65536 /* a power of two; one place a hash, the newest value stays */
 
 struct memo {
@@ -15,7 +16,7 @@ struct memo {
 
 struct tg_future {
     struct tg_pack_request sequence[TG_FUTURE_SEQUENCES][TG_FUTURE_LENGTH];
-    bool any;
+    bool any, turnover;
     uint64_t draw;
     struct memo memo[MEMO_SIZE];
 };
@@ -58,6 +59,11 @@ static unsigned draw_type(const struct tg_mix *mix, int64_t total, uint64_t *sta
     return last;
 }
 
+void tg_future_set_turnover(struct tg_future *future, bool turnover)
+{
+    future->turnover = turnover;
+}
+
 void tg_future_draw(struct tg_future *future, const struct tg_mix *mix)
 {
     uint64_t state = 88172645463325252U;
@@ -73,14 +79,17 @@ void tg_future_draw(struct tg_future *future, const struct tg_mix *mix)
     }
 }
 
-static int64_t play(const struct tg_pack_request *sequence, struct tg_pack_node node, int64_t free)
+/* most: when so many milli-cards have been asked for, the sequence ends. */
+static int64_t play(const struct tg_pack_request *sequence, struct tg_pack_node node, int64_t free,
+                    int64_t most)
 {
-    int64_t left = free;
+    int64_t left = free, asked = 0;
 
-    for (unsigned i = 0; i < TG_FUTURE_LENGTH && left > 0; i++) {
+    for (unsigned i = 0; i < TG_FUTURE_LENGTH && left > 0 && asked < most; i++) {
         const struct tg_pack_request *request = &sequence[i];
         uint16_t cards;
 
+        asked += tg_pack_request_size(request);
         if (request->cpu > node.cpu || request->memory > node.memory)
             continue;
         if (!tg_pack_node_fits(&node, request))
@@ -96,6 +105,7 @@ int64_t tg_future_value(struct tg_future *future, const struct tg_pack_node *nod
 {
     struct memo *memo = &future->memo[tg_pack_node_hash(node) & (MEMO_SIZE - 1)];
     int64_t free = tg_pack_node_free(node);
+    int64_t most = future->turnover ? HORIZON * free : INT64_MAX;
     int64_t sum = 0;
 
     if (!future->any || free == 0)
@@ -103,7 +113,7 @@ int64_t tg_future_value(struct tg_future *future, const struct tg_pack_node *nod
     if (memo->draw == future->draw && tg_pack_node_equal(&memo->node, node))
         return memo->value;
     for (unsigned r = 0; r < TG_FUTURE_SEQUENCES; r++)
-        sum += play(future->sequence[r], *node, free);
+        sum += play(future->sequence[r], *node, free, most);
     *memo = (struct memo){.node = *node, .value = sum, .draw = future->draw};
     return sum;
 }

@@ -18,6 +18,9 @@ struct tg_future;
 
 struct tg_future *tg_future_new(void); /* heap */
 void tg_future_free(struct tg_future *future);
+/* With turnover only what comes soon matters: a sequence ends when it has asked for twice of what
+ * is left of the node, for later others will have left. From the next drawing on. */
+void tg_future_set_turnover(struct tg_future *future, bool turnover);
 /* Draws the sequences anew. Without any request with cards in the mix every V is 0. */
 void tg_future_draw(struct tg_future *future, const struct tg_mix *mix);
 /* V(node) times TG_FUTURE_SEQUENCES, so that it is a whole number. The node is sorted

@@ -364,6 +364,7 @@ void tg_packer_put(struct tg_packer *packer, unsigned type, const struct tg_pack
     if (packer->acting->mark != NULL)
         node->mark = packer->acting->mark(node->mark, &of->request);
     of->running++;
+    packer->n_put++;
     settle(packer, choice->node, &of->request, 1);
 }
 
@@ -373,5 +374,7 @@ void tg_packer_take(struct tg_packer *packer, unsigned type, const struct tg_pac
 
     tg_pack_node_take(&packer->nodes[choice->node], &of->request, choice->cards);
     of->running--;
+    if (!packer->turnover && ++packer->n_taken * TG_PACKER_TURNOVER >= packer->n_put)
+        packer->turnover = packer->stale = true;
     settle(packer, choice->node, &of->request, -1);
 }

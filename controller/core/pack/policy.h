@@ -64,6 +64,8 @@ struct tg_pack_policy {
                    struct tg_pack_choice *ret);
 };
 
+/* Turnover: of so many that were put one has been taken away. */
+#define TG_PACKER_TURNOVER 1000
 /* Choices between two calls of reprice. */
 #define TG_PACKER_REPRICE 16
 /* Losses that are remembered before all are forgotten. */
@@ -77,6 +79,8 @@ struct tg_packer {
     bool stale;           /* refresh before the next choice */
     int64_t next_refresh; /* at this number of arrivals */
     int64_t choices;
+    int64_t n_put, n_taken;
+    bool turnover; /* enough have left that nodes are not only filled (TG_PACKER_TURNOVER) */
     struct tg_pack_node *nodes;
     uint64_t *residents; /* of each node, residents.h */
     uint32_t nodes_size;

@@ -15,6 +15,7 @@ enum {
 };
 
 enum { SCARCE_FACTOR = 4 }; /* f at full pressure */
+enum { SPECIAL_PART = 20 }; /* one part of the demand */
 
 static bool names_kinds(const struct tg_pack_request *request)
 {
@@ -25,6 +26,17 @@ static bool is_special(const struct tg_mix_type *type)
 {
     return type->arrived > 0 && type->request.cards > 0 &&
            (type->request.cards >= 2 || names_kinds(&type->request));
+}
+
+bool tg_reserve_fights(const struct tg_mix *mix)
+{
+    int64_t special = 0, demand = tg_mix_demand(mix);
+
+    for (size_t i = 0; i < mix->n; i++) {
+        if (is_special(&mix->types[i]))
+            special += mix->types[i].arrived * tg_pack_request_size(&mix->types[i].request);
+    }
+    return special * SPECIAL_PART < demand;
 }
 
 static void add_priors(struct tg_reserve *reserve, const struct tg_reserve_fleet *fleet,
@@ -137,7 +149,8 @@ void tg_reserve_choose(struct tg_reserve *reserve, const struct tg_mix *mix,
 
     for (unsigned i = 0; i < mix->n; i++) {
         demand[i] = mix->types[i].arrived * tg_pack_request_size(&mix->types[i].request);
-        if (is_special(&mix->types[i]))
+        if (is_special(&mix->types[i]) ||
+            (reserve->all && mix->types[i].arrived > 0 && mix->types[i].request.cards > 0))
             order[n++] = i;
     }
     tg_mix_sort(order, n, demand);

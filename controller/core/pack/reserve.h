@@ -47,6 +47,7 @@ struct tg_reserve_special {
 };
 
 struct tg_reserve {
+    bool all; /* every request for cards is special; set before tg_reserve_choose */
     struct tg_reserve_special special[TG_RESERVE_MAX];
     unsigned n;
 };
@@ -57,6 +58,10 @@ struct tg_reserve_loss {
     uint16_t places;
 };
 
+/* Do requests for one card of any kind have the fleet to themselves, but for a twentieth of the
+ * demand? Then large parts of cards are what finds no room once requests leave as well as arrive:
+ * what becomes free goes to small ones first. */
+bool tg_reserve_fights(const struct tg_mix *mix);
 /* Chooses the special types from the mix. prior_permille: this part of the nodes of each shape
  * with two cards or more is kept whole as long as nothing else is known; 0: none. All places are 0
  * afterwards: add those of every node. */

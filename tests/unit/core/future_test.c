@@ -73,6 +73,26 @@ static void a_new_draw_forgets_old_values(void **state)
     tg_future_free(future);
 }
 
+static void with_turnover_only_what_comes_soon_counts(void **state)
+{
+    static struct tg_mix mix;
+    const struct tg_pack_request sliver = share(10), large = share(900);
+    struct tg_pack_node node = NODE(100000, 100);
+    struct tg_future *future = tg_future_new();
+    int64_t filled, soon;
+
+    (void)state;
+    tg_mix_arrive(&mix, tg_mix_type(&mix, &sliver), 1);
+    tg_mix_arrive(&mix, tg_mix_type(&mix, &large), 1);
+    tg_future_draw(future, &mix);
+    filled = tg_future_value(future, &node);
+    tg_future_set_turnover(future, true);
+    tg_future_draw(future, &mix);
+    soon = tg_future_value(future, &node);
+    assert_true(soon > 0 && soon < filled / 2);
+    tg_future_free(future);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +101,7 @@ int main(void)
         cmocka_unit_test(looks_no_farther_than_a_sequence),
         cmocka_unit_test(pods_without_cards_are_not_played),
         cmocka_unit_test(a_new_draw_forgets_old_values),
+        cmocka_unit_test(with_turnover_only_what_comes_soon_counts),
     };
 
     return cmocka_run_group_tests_name("future", tests, NULL, NULL);

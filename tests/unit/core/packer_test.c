@@ -175,6 +175,35 @@ static void the_more_has_been_seen_the_less_is_kept_for_the_unseen(void **state)
     tg_packer_free(packer);
 }
 
+/* Special types that the policy knows when one of three requests has left again. */
+static unsigned special_after_one_left(uint16_t cards_of_the_last)
+{
+    const struct tg_pack_node nodes[] = {NODE(9000, 1000, 1000, 1000), NODE(9000, 1000, 1000)};
+    const struct tg_pack_request requests[] = {share(300), share(600), whole(cards_of_the_last)};
+    struct tg_packer *packer = fleet_of("fill", nodes, 2);
+    struct tg_pack_choice choice;
+    unsigned n;
+
+    for (unsigned i = 0; i < 3; i++)
+        tg_packer_expect(packer, tg_packer_type(packer, &requests[i]), 1);
+    assert_true(tg_packer_choose(packer, 0, &choice));
+    assert_int_equal(packer->reserve.n, cards_of_the_last > 1);
+    tg_packer_put(packer, 0, &choice);
+    tg_packer_take(packer, 0, &choice);
+    assert_true(tg_packer_choose(packer, 0, &choice));
+    n = packer->reserve.n;
+    tg_packer_free(packer);
+    return n;
+}
+
+static void once_requests_leave_shares_fight_for_room(void **state)
+{
+    (void)state;
+    assert_int_equal(special_after_one_left(1), 3);
+    assert_int_equal(special_after_one_left(2),
+                     1); /* half of what is asked for is special itself */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +215,7 @@ int main(void)
         cmocka_unit_test(fill_keeps_the_last_whole_node_for_a_pod_that_needs_it),
         cmocka_unit_test(take_undoes_put_in_every_policy),
         cmocka_unit_test(the_more_has_been_seen_the_less_is_kept_for_the_unseen),
+        cmocka_unit_test(once_requests_leave_shares_fight_for_room),
     };
 
     return cmocka_run_group_tests_name("packer", tests, NULL, NULL);
