@@ -23,6 +23,7 @@
 #include "controller/cli/world.h"
 
 #define NODES_MAX 100000
+#define CARDS_MAX 1000000
 #define DEFAULT_CPU "128"
 #define DEFAULT_MEMORY "1Ti"
 #define DEFAULT_PODS "110"
@@ -348,6 +349,9 @@ static void add_group(struct form *f, const struct tg_json *entry, size_t index)
         return;
     check_group(f, &g, path);
     note_levels(f, &g, path);
+    f->world->cards += g.count * g.gpus;
+    if (f->world->cards > CARDS_MAX)
+        problem(f, entry, path, "the fleet has more than a million cards: make it smaller");
     if (f->world->problems->n == before)
         add_nodes(f, &g);
 }

@@ -39,6 +39,16 @@ static int64_t number_at(struct maker *m, const struct tg_json *object, const ch
     return 0;
 }
 
+/* So many more pods may be made; false: a problem was added. */
+static bool room_for(struct maker *m, int64_t n)
+{
+    if ((int64_t)m->world->view.lists[TG_VIEW_POD].n + n <= TG_WORLD_PODS_MAX)
+        return true;
+    tg_problems_add(m->world->problems, m->document->file, m->document->root, "spec",
+                    "more than %d pods all together", TG_WORLD_PODS_MAX);
+    return false;
+}
+
 /* false: there is no usable template; a problem was added. */
 static bool use_template(struct maker *m, const struct tg_json *spec, const char *key,
                          const char *path)
@@ -165,7 +175,7 @@ static void make_job(struct maker *m, const char *job, const struct tg_json *spe
 
 static void add_job(struct maker *m, const struct tg_json *spec)
 {
-    if (use_template(m, spec, "template", "spec.template"))
+    if (use_template(m, spec, "template", "spec.template") && room_for(m, job_pods(m, spec)))
         make_job(m, m->document->name, spec, m->owner_uid, NULL, 0);
 }
 
@@ -183,7 +193,7 @@ static void add_replicated_job(struct maker *m, const struct tg_json *entry, con
     const struct tg_json *spec = tg_json_at(entry, "template", "spec", NULL);
     int64_t n = number_at(m, entry, "replicas", 1);
 
-    if (!use_template(m, spec, "template", path))
+    if (!use_template(m, spec, "template", path) || !room_for(m, n * job_pods(m, spec)))
         return;
     for (int64_t i = 0; i < n; i++) {
         const char *job =
@@ -250,6 +260,8 @@ static void add_leader_worker_set(struct maker *m, const struct tg_json *spec)
     int64_t groups = number_at(m, spec, "replicas", 1);
     int64_t size = number_at(m, tg_json_get(spec, "leaderWorkerTemplate"), "size", 1);
 
+    if (!room_for(m, groups * size))
+        return;
     for (int64_t i = 0; i < groups; i++)
         add_group(m, spec, i, size);
 }
@@ -261,7 +273,7 @@ static void add_stateful_set(struct maker *m, const struct tg_json *spec)
     int64_t n = number_at(m, spec, "replicas", 1);
     bool parallel = tg_streq(tg_json_string(tg_json_get(spec, "podManagementPolicy")), "Parallel");
 
-    if (!use_template(m, spec, "template", "spec.template"))
+    if (!use_template(m, spec, "template", "spec.template") || !room_for(m, n))
         return;
     for (int64_t i = 0; i < n; i++) {
         const char *name = indexed(m, m->document->name, i);
@@ -278,7 +290,7 @@ static void add_replica_set(struct maker *m, const struct tg_json *spec)
 {
     int64_t n = number_at(m, spec, "replicas", 1);
 
-    if (!use_template(m, spec, "template", "spec.template"))
+    if (!use_template(m, spec, "template", "spec.template") || !room_for(m, n))
         return;
     for (int64_t i = 0; i < n; i++)
         add_pod(m, indexed(m, m->document->name, i), NULL, 0);

@@ -14,7 +14,7 @@
 #include "controller/gather/view.h"
 
 /* Pods that documents may stand for, all together. */
-#define TG_WORLD_PODS_MAX 200000
+#define TG_WORLD_PODS_MAX 100000
 
 /* What makes pods, for tg_owner_explain. */
 struct tg_world_owner {
@@ -39,6 +39,7 @@ struct tg_world {
     struct tg_cel_zones zones;
     struct tg_selector_options selectors;
     const char *created;  /* creationTimestamp of what is made */
+    int64_t cards;        /* of short fleets */
     bool short_form;      /* a Fleet document was there */
     size_t made;          /* objects made, for UIDs */
     size_t gates_added;   /* pods that got the gate */

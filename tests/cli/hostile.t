@@ -17,8 +17,9 @@ off, binary, of other types, with cycles, or standing for more than fits.
   hostile/laughs.yaml:1:4: anchors (&a) are not supported; write the value out
   [2]
   $ simulate hostile/many-pods.yaml
-  hostile/many-pods.yaml:7:1: more than 200000 pods all together
-  ... and 799900 more
+  hostile/many-pods.yaml:4:18: replicas: expected a whole number from 0 to 100000
+  hostile/many-pods.yaml:6:1: spec: more than 100000 pods all together
+  hostile/many-pods.yaml:13:1: spec: more than 100000 pods all together
   [2]
   $ simulate hostile/merge.yaml
   hostile/merge.yaml:3:1: merge keys (<<) are not supported; write the values out
@@ -60,7 +61,11 @@ off, binary, of other types, with cycles, or standing for more than fits.
   8 objects, 7 of kinds that are looked at: 9 problems
   [2]
   $ simulate hostile/many-nodes.yaml
-  the files: stand for more objects than fit into 1024 MiB
+  hostile/many-nodes.yaml:4:3: nodes[0]: the fleet has more than a million cards: make it smaller
+  hostile/many-nodes.yaml:5:3: nodes[1]: the fleet has more than a million cards: make it smaller
+  hostile/many-nodes.yaml:6:3: nodes[2]: the fleet has more than a million cards: make it smaller
+  hostile/many-nodes.yaml:7:3: nodes[3]: the fleet has more than a million cards: make it smaller
+  hostile/many-nodes.yaml:8:3: nodes[4]: the fleet has more than a million cards: make it smaller
   [2]
   $ simulate /dev/zero
   /dev/zero: "/dev/zero" is larger than the 67108864 bytes that are read at most

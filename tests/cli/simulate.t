@@ -2,17 +2,17 @@ The gang of the README on ten nodes of eight cards, in racks of four: the rack w
 
   $ simulate ten-nodes.yaml llama.yaml
   gang default/llama-70b: placed
-    llama-0  h-4  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
-    llama-1  h-5  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
-    llama-2  h-6  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
-    llama-3  h-7  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+    llama-0  h-…  gpus=gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…
+    llama-1  h-…  gpus=gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…
+    llama-2  h-…  gpus=gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…
+    llama-3  h-…  gpus=gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…,gpu-…
   fleet: 10 nodes, 80 cards: 7 in use before, 32 used here, 41 untouched
   answer: yes, everything fits
 
 For programs, with the fields of Gang.status.plan:
 
   $ simulate -o json ten-nodes.yaml llama.yaml
-  {"apiVersion":"tangram.dev/v1alpha1","kind":"Simulation","fits":true,"items":[{"kind":"Gang","namespace":"default","name":"llama-70b","fits":true,"phase":"Allocated","plan":{"epoch":1,"allocationTimestamp":"TIME","driver":"gpu.tangram.dev","members":[{"pod":"llama-0","uid":"00000000-0000-8000-8000-00000000000f","node":"h-4","claims":[{"name":"llama-0-gpus","uid":"00000000-0000-8000-8000-000000000010","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]},{"pod":"llama-1","uid":"00000000-0000-8000-8000-000000000011","node":"h-5","claims":[{"name":"llama-1-gpus","uid":"00000000-0000-8000-8000-000000000012","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]},{"pod":"llama-2","uid":"00000000-0000-8000-8000-000000000013","node":"h-6","claims":[{"name":"llama-2-gpus","uid":"00000000-0000-8000-8000-000000000014","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]},{"pod":"llama-3","uid":"00000000-0000-8000-8000-000000000015","node":"h-7","claims":[{"name":"llama-3-gpus","uid":"00000000-0000-8000-8000-000000000016","results":[{"request":"gpus","devices":["gpu-0","gpu-1","gpu-2","gpu-3","gpu-4","gpu-5","gpu-6","gpu-7"]}]}]}]}}],"fleet":{"nodes":10,"cards":80,"cardsInUse":7,"cardsGiven":32,"memorySlices":0,"memorySlicesInUse":0}}
+  {"apiVersion":"tangram.dev/v1alpha1","kind":"Simulation","fits":true,"items":[{"kind":"Gang","namespace":"default","name":"llama-70b","fits":true,"phase":"Allocated","plan":{"epoch":1,"allocationTimestamp":"TIME","driver":"gpu.tangram.dev","members":[{"pod":"llama-0","uid":"…","node":"h-…","claims":[{"name":"llama-0-gpus","uid":"…","results":[{"request":"gpus","devices":["gpu-…"]}]}]}…}],"fleet":{"nodes":10,"cards":80,"cardsInUse":7,"cardsGiven":32,"memorySlices":0,"memorySlicesInUse":0}}
 
 Yes or no; the exit code says it too.
 
@@ -84,7 +84,7 @@ What does not fit is explained: what is missing where, who has it, what would he
   $ simulate small-nodes.yaml llama.yaml
   gang default/llama-70b: waits: …
   …
-    Request gpus of claim default/llama-3-gpus: 8 of DeviceClass gpu.tangram.dev
+    Request gpus of claim default/llama-…-gpus: 8 of DeviceClass gpu.tangram.dev
   …
       claim busy/h-0: 1 on node h-0
   …
