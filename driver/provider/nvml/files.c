@@ -20,6 +20,10 @@
 #define CACHE_MAX ((size_t)16 << 20)
 #define MOUNTS_MAX 128 /* a driver has some forty libraries */
 
+#define HOOK_NAME "nvidia-cdi-hook" /* of the NVIDIA Container Toolkit */
+#define HOOK "/usr/bin/" HOOK_NAME
+#define HOOK_ARGS_MAX 34 /* sixteen folders; a distribution has one or two */
+
 static const char *const tools[] = {
     "/usr/bin/nvidia-smi",
     "/usr/bin/nvidia-debugdump",
@@ -95,6 +99,54 @@ static int add_if_there(struct search *s, const char *path, struct tg_error *err
     return access(here, F_OK) == 0 ? add(s, here, path, err) : 0;
 }
 
+static bool is_folder_of(const struct tg_edit_hook *hook, const char *folder)
+{
+    for (size_t i = 0; i < hook->args.n; i++) {
+        if (tg_streq(hook->args.items[i], folder))
+            return true;
+    }
+    return false;
+}
+
+/* "--folder FOLDER" for each folder that has libraries in the container. */
+static void add_folders(struct search *s, struct tg_edit_hook *hook)
+{
+    const struct tg_edits *edits = s->edits;
+    for (size_t i = 0; i < edits->mounts.n; i++) {
+        const char *path = tg_or(edits->mounts.items[i].container_path, "");
+        const char *slash = strrchr(path, '/');
+        const char *folder = slash == NULL || strstr(slash, ".so") == NULL
+                                 ? NULL
+                                 : tg_arena_strndup(s->arena, path, (size_t)(slash - path));
+        if (folder == NULL || is_folder_of(hook, folder) || hook->args.n + 2 > HOOK_ARGS_MAX)
+            continue;
+        hook->args.items[hook->args.n++] = "--folder";
+        hook->args.items[hook->args.n++] = folder;
+    }
+}
+
+/* Where the vendor's toolkit is installed, the container's loader cache is made to know the
+ * libraries as well, for programs that look into it instead of asking the loader. */
+static int add_hook(struct search *s, struct tg_error *err)
+{
+    TG_AUTOFREE char *here = tg_xasprintf("%s" HOOK, s->root);
+    struct tg_edit_hook *hook;
+    if (access(here, X_OK) != 0)
+        return 0;
+    hook = tg_arena_alloc(s->arena, sizeof(*hook));
+    const char **args = tg_arena_alloc_array(s->arena, HOOK_ARGS_MAX, sizeof(*args));
+    if (hook == NULL || args == NULL)
+        return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory");
+    *hook = (struct tg_edit_hook){.path = tg_arena_printf(s->arena, "%s" HOOK, s->host),
+                                  .args = {.items = args}};
+    hook->args.items[hook->args.n++] = HOOK_NAME;
+    hook->args.items[hook->args.n++] = "update-ldcache";
+    add_folders(s, hook);
+    s->edits->hooks.items = hook;
+    s->edits->hooks.n = 1;
+    return tg_arena_exhausted(s->arena) ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory") : 0;
+}
+
 static int add_rest(struct search *s, struct tg_error *err)
 {
     int rc = 0;
@@ -104,7 +156,7 @@ static int add_rest(struct search *s, struct tg_error *err)
     }
     for (size_t i = 0; rc == 0 && i < TG_ARRAY_SIZE(tools); i++)
         rc = add_if_there(s, tools[i], err);
-    return rc;
+    return rc < 0 ? rc : add_hook(s, err);
 }
 
 static int none(const struct search *s, const char *why, struct tg_error *err)

@@ -14,7 +14,8 @@ struct tg_nvml_root {
 
 /*
  * Adds to the mounts: the driver's libraries by the loader cache below `root`, those
- * whose file is of exactly that version; its firmware; its tools. A library is mounted at the path
+ * whose file is of exactly that version; its firmware; its tools; the hook of the vendor's toolkit
+ * that updates a loader cache, if it is installed there. A library is mounted at the path
  * of its soname, in a folder that the loader of the container searches, so that nothing has to be
  * linked or cached there. Where no library of the version is: none are added, for a root that is /
  * (something else may bring them, a container runtime of the vendor); TG_FAILED_PRECONDITION

@@ -253,6 +253,28 @@ static void a_damaged_cache_is_read_no_further_than_it_goes(void **state)
     }
 }
 
+static void the_vendors_hook_is_used_where_it_is_installed(void **state)
+{
+    static const char *const args[] = {"nvidia-cdi-hook", "update-ldcache", "--folder",
+                                       "/usr/lib/x86_64-linux-gnu"};
+    struct bench *b = *state;
+    install(b, false);
+    assert_int_equal(add(b), 0);
+    assert_int_equal(b->edits.hooks.n, 0);
+    put(b, "/usr/bin/nvidia-cdi-hook", "", 0);
+    TG_AUTOFREE char *hook = tg_xasprintf("%s/usr/bin/nvidia-cdi-hook", b->sandbox->folder);
+    assert_int_equal(add(b), 0);
+    assert_int_equal(b->edits.hooks.n, 0); /* no program */
+    assert_int_equal(chmod(hook, 0755), 0);
+    b->host = "/run/nvidia/driver";
+    assert_int_equal(add(b), 0);
+    assert_int_equal(b->edits.hooks.n, 1);
+    assert_string_equal(b->edits.hooks.items[0].path, "/run/nvidia/driver/usr/bin/nvidia-cdi-hook");
+    assert_int_equal(b->edits.hooks.items[0].args.n, TG_ARRAY_SIZE(args));
+    for (size_t i = 0; i < TG_ARRAY_SIZE(args); i++)
+        assert_string_equal(b->edits.hooks.items[0].args.items[i], args[i]);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -262,6 +284,7 @@ int main(void)
         TEST(links_are_followed_as_they_are_meant_in_the_root),
         TEST(a_library_is_found_by_its_name),
         TEST(a_root_without_the_driver_is_an_error_that_can_be_repeated),
+        TEST(the_vendors_hook_is_used_where_it_is_installed),
         TEST(a_damaged_cache_is_read_no_further_than_it_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
