@@ -77,10 +77,12 @@ class Server:
                 raise
 
     def drop_finalizers(self, path):
+        """Of a claim whose opaque parameters were stored with spaces no patch is accepted (422): whoever owns the finalizer
+        takes it away when its pods are gone."""
         try:
             self.request("PATCH", path, {"metadata": {"finalizers": None}}, "application/merge-patch+json")
         except ApiError as error:
-            if error.code != 404:
+            if error.code not in (404, 422):
                 raise
 
 
