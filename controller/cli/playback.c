@@ -217,7 +217,7 @@ static const char *first_reason(const struct tg_simulation *simulation)
 static int try_job(struct playing *p, struct job *job, double at)
 {
     struct tg_playback_job *told = &p->out->jobs.items[job->index];
-    struct tg_simulation simulation = {.fleet = p->fleet};
+    struct tg_simulation simulation = {.fleet = p->fleet, .learn = told->reason == NULL};
     size_t mark;
     int r;
 

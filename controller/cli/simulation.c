@@ -10,6 +10,7 @@
 #include "controller/commit/search.h"
 #include "controller/core/explain/document.h"
 #include "controller/core/explain/words.h"
+#include "controller/lessons.h"
 
 #define UNIT_MEMORY ((size_t)256 << 20)
 #define PAGE_MAX ((size_t)256 << 10)
@@ -383,6 +384,20 @@ static void count(struct tg_simulation *simulation, const struct tg_outcome *o)
         simulation->others_waiting++;
 }
 
+/* What packing policies go by: the controller sees all of it come. */
+static void learn(struct simulating *s)
+{
+    struct tg_lessons lessons = {0};
+
+    tg_lessons_begin(&lessons, s->out->fleet, &s->world->view, s->world->configuration, s->scratch);
+    for (size_t i = 0; i < s->units.n; i++) {
+        size_t learned = 0;
+
+        tg_lessons_learn(s->out->fleet, &s->units.items[i], &learned, s->scratch);
+    }
+    tg_learn_settle(s->out->fleet);
+}
+
 static int decide_all(struct simulating *s)
 {
     struct tg_simulation *out = s->out;
@@ -416,7 +431,11 @@ static int run(struct simulating *s)
         r = tg_gather(&s->world->view, instance_of(s), s->world->arena, &s->units, s->err);
     if (r == 0)
         r = assume_standing(s);
-    return r < 0 ? r : decide_all(s);
+    if (r < 0)
+        return r;
+    if (s->out->learn)
+        learn(s);
+    return decide_all(s);
 }
 
 int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *ret,
@@ -425,7 +444,8 @@ int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *re
     TG_AUTOARENA struct tg_arena *scratch = tg_arena_new(UNIT_MEMORY);
     struct simulating s = {.world = world, .scratch = scratch, .now = now, .out = ret, .err = err};
 
-    *ret = (struct tg_simulation){.fleet = ret->fleet, .explain = ret->explain};
+    *ret =
+        (struct tg_simulation){.fleet = ret->fleet, .explain = ret->explain, .learn = ret->learn};
     return run(&s);
 }
 
@@ -435,6 +455,7 @@ int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
     int r = tg_simulation_fleet(world, &ret->fleet, err);
 
     ret->explain = true;
+    ret->learn = true;
     return r < 0 ? r : tg_simulate_in(world, now, ret, err);
 }
 

@@ -29,6 +29,7 @@ struct tg_simulation {
     /* How many of them. If there is a workload, only its units count as placed or waiting. */
     size_t placed, standing, waiting, others_waiting;
     bool explain;           /* asked for: what is missing, and what would help */
+    bool learn;             /* the units come now: packing policies learn of them */
     struct tg_fleet *fleet; /* with everything that was given away */
 };
 
@@ -37,7 +38,7 @@ struct tg_simulation {
 int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,
                 struct tg_error *err);
 
-/* The same in a fleet that stands already: ret->fleet and ret->explain are given, what is given
+/* The same in a fleet that stands already: ret->fleet, explain and learn are given, what is given
  * away is assumed in it (tg_fleet_undo takes it back), and what the world says of devices is not
  * looked at. */
 int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *ret,
