@@ -64,7 +64,7 @@ static const struct tg_field topology_fields[] = {
     OBJECT(struct tg_topology, pack, "pack", &pack_type,
            DOC(.description = "Members close together.", .rules = pack_rules)),
     OBJECTS(struct tg_topology, spread, "spread", &spread_type, MAX_SPREAD,
-            DOC(.description = "Members apart. Not supported yet.")),
+            DOC(.description = "Members apart. Nodes without the label are not used.")),
 };
 static const struct tg_type topology_type = TG_TYPE(struct tg_topology, topology_fields);
 
@@ -88,7 +88,7 @@ static const struct tg_field role_fields[] = {
             DOC(.description = "Roles that must run before this one starts. Not supported yet.",
                 .pattern = PATTERN_LABEL, .max_length = LABEL, .set = true)),
     OBJECT(struct tg_gang_role, topology, "topology", &topology_type,
-           DOC(.description = "Topology of this role alone. Not supported yet.")),
+           DOC(.description = "Topology of this role alone, beside that of the whole.")),
 };
 static const struct tg_type role_type = TG_TYPE(struct tg_gang_role, role_fields);
 
@@ -121,9 +121,6 @@ enum {
     FIRST_UNSUPPORTED,
     RULE_QUEUE = FIRST_UNSUPPORTED,
     RULE_START_AFTER,
-    RULE_ROLE_TOPOLOGY,
-    RULE_SPREAD,
-    RULE_CONSTRAINTS,
     RULE_MOVABLE,
     END_RULES,
 };
@@ -138,12 +135,6 @@ static const struct tg_schema_rule spec_rules[] = {
     [RULE_QUEUE] = {"!has(self.queue)", LATER("spec.queue", "remove it")},
     [RULE_START_AFTER] = {"!has(self.roles) || self.roles.all(r, !has(r.startAfter))",
                           LATER("spec.roles[].startAfter", "remove it")},
-    [RULE_ROLE_TOPOLOGY] = {"!has(self.roles) || self.roles.all(r, !has(r.topology))",
-                            LATER("spec.roles[].topology", "use spec.topology.pack")},
-    [RULE_SPREAD] = {"!has(self.topology) || !has(self.topology.spread)",
-                     LATER("spec.topology.spread", "remove it")},
-    [RULE_CONSTRAINTS] = {"!has(self.deviceConstraints)",
-                          LATER("spec.deviceConstraints", "remove it")},
     [RULE_MOVABLE] = {"!has(self.disruption) || !has(self.disruption.movable) || "
                       "!self.disruption.movable",
                       LATER("spec.disruption.movable: true", "remove it")},
@@ -160,10 +151,9 @@ static const struct tg_field spec_fields[] = {
                 .min_items = 1, .list_key = "name", .item_rules = role_rules)),
     OBJECT(struct tg_gang_spec, topology, "topology", &topology_type,
            DOC(.description = "Where the members must or should be relative to each other.")),
-    OBJECTS(
-        struct tg_gang_spec, device_constraints, "deviceConstraints", &constraint_type,
-        MAX_CONSTRAINTS,
-        DOC(.description = "Attributes that the devices of all members share. Not supported yet.")),
+    OBJECTS(struct tg_gang_spec, device_constraints, "deviceConstraints", &constraint_type,
+            MAX_CONSTRAINTS,
+            DOC(.description = "Attributes that the devices of all members share.")),
     STRING(struct tg_gang_spec, queue, "queue",
            DOC(.description = "Queue that the gang waits in. Not supported yet.",
                .pattern = PATTERN_LABEL, .max_length = LABEL)),
@@ -323,24 +313,6 @@ static bool has_start_after(const struct tg_gang_spec *spec)
     return false;
 }
 
-static bool has_role_topology(const struct tg_gang_spec *spec)
-{
-    for (size_t i = 0; i < spec->roles.n; i++)
-        if (spec->roles.items[i].topology != NULL)
-            return true;
-    return false;
-}
-
-static bool has_spread(const struct tg_gang_spec *spec)
-{
-    return spec->topology != NULL && spec->topology->spread.n > 0;
-}
-
-static bool has_constraints(const struct tg_gang_spec *spec)
-{
-    return spec->device_constraints.n > 0;
-}
-
 static bool is_movable(const struct tg_gang_spec *spec)
 {
     return spec->disruption != NULL && spec->disruption->movable.set &&
@@ -350,9 +322,6 @@ static bool is_movable(const struct tg_gang_spec *spec)
 static bool (*const unsupported[END_RULES])(const struct tg_gang_spec *) = {
     [RULE_QUEUE] = has_queue,
     [RULE_START_AFTER] = has_start_after,
-    [RULE_ROLE_TOPOLOGY] = has_role_topology,
-    [RULE_SPREAD] = has_spread,
-    [RULE_CONSTRAINTS] = has_constraints,
     [RULE_MOVABLE] = is_movable,
 };
 

@@ -9,6 +9,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
 #include "controller/commit/parts.h"
+#include "controller/commit/rules.h"
 
 /* --- pieces: members connected by shared claims (union-find over the chosen) -------------------
  */
@@ -115,33 +116,48 @@ static int build_piece(const struct tg_unit *unit, const struct tg_decision *dec
             b.astray->metadata->name, b.pods[0]->metadata->name);
     if (b.piece.fixed_node == NULL)
         b.piece.fixed_node = b.wish;
+    b.piece.role = tg_commit_role(unit->gang, unit->members[decision->chosen[root]].role);
     b.piece.pods = b.pods;
     b.piece.claims = b.claims;
     *ret = b.piece;
     return 0;
 }
 
-/* Who joins goes where the topology has the others: a piece of nothing stands for them. */
-static const struct tg_plan_member *standing(const struct tg_commit_input *input)
+static bool stands(const struct tg_commit_input *input, const struct tg_plan_member *member)
 {
-    const struct tg_plan *plan = input->plan;
+    struct tg_plan_pod state = tg_plan_pod_state(input->view, input->unit->namespace_, member);
 
-    for (size_t i = 0; i < plan->members.n; i++) {
-        struct tg_plan_pod state =
-            tg_plan_pod_state(input->view, input->unit->namespace_, &plan->members.items[i]);
-
-        if (state.pod != NULL && state.bound && !state.finished && !state.deleting)
-            return &plan->members.items[i];
-    }
-    return NULL;
+    return state.pod != NULL && state.bound && !state.finished && !state.deleting;
 }
 
-static size_t add_anchor(const struct tg_commit_input *input, struct tg_piece *ret)
+/* Who joins goes where the topology has the others: pieces of nothing stand for them. For pack of
+ * the whole one is enough; who is bound by rules counts in each of their domains. */
+static size_t add_anchors(const struct tg_commit_input *input, bool all, struct tg_piece *ret)
 {
-    const struct tg_plan_member *member = standing(input);
+    const struct tg_plan *plan = input->plan;
+    size_t n = 0;
 
-    *ret = (struct tg_piece){.fixed_node = member == NULL ? NULL : member->node};
-    return member != NULL;
+    for (size_t i = 0; i < plan->members.n && (all || n == 0); i++) {
+        const struct tg_plan_member *member = &plan->members.items[i];
+
+        if (stands(input, member))
+            ret[n++] = (struct tg_piece){.fixed_node = member->node,
+                                         .role = tg_commit_role(input->unit->gang, member->role)};
+    }
+    return n;
+}
+
+/* Has the Gang more to say of its topology than pack of the whole? */
+static bool has_rules(const struct tg_gang *gang)
+{
+    bool has = false;
+
+    if (gang == NULL || gang->spec == NULL)
+        return false;
+    for (size_t i = 0; i < gang->spec->roles.n; i++)
+        has = has || gang->spec->roles.items[i].topology != NULL;
+    return has || gang->spec->device_constraints.n > 0 ||
+           (gang->spec->topology != NULL && gang->spec->topology->spread.n > 0);
 }
 
 int tg_commit_place_request(const struct tg_commit_input *input, const struct tg_decision *decision,
@@ -151,7 +167,10 @@ int tg_commit_place_request(const struct tg_commit_input *input, const struct tg
                             struct tg_error *err)
 {
     size_t *parents = tg_arena_alloc_array(arena, decision->n_chosen, sizeof(*parents));
-    struct tg_piece *pieces = tg_arena_alloc_array(arena, decision->n_chosen + 1, sizeof(*pieces));
+    const size_t standing = decision->joins ? input->plan->members.n : 0;
+    struct tg_piece *pieces =
+        tg_arena_alloc_array(arena, decision->n_chosen + standing, sizeof(*pieces));
+    const bool rules = has_rules(input->unit->gang);
     size_t n = 0;
     int r = 0;
 
@@ -163,8 +182,8 @@ int tg_commit_place_request(const struct tg_commit_input *input, const struct tg
         if (parents[i] == i)
             r = build_piece(input->unit, decision, parents, i, on_nodes && decision->joins, arena,
                             &pieces[n++], err);
-    if (r == 0 && decision->joins && (pack_required != NULL || pack_preferred != NULL))
-        n += add_anchor(input, &pieces[n]);
+    if (r == 0 && decision->joins && (rules || pack_required != NULL || pack_preferred != NULL))
+        n += add_anchors(input, rules, &pieces[n]);
     *ret = (struct tg_place_request){.name = input->unit->key,
                                      .pieces = pieces,
                                      .n_pieces = n,

@@ -2,6 +2,7 @@
 #include "controller/commit/search.h"
 
 #include "api/runtime/base/cleanup.h"
+#include "controller/commit/rules.h"
 
 struct searching {
     const struct tg_configuration *configuration;
@@ -10,6 +11,8 @@ struct searching {
     struct tg_decision *decision;
     struct tg_search *out;
     const struct tg_level *levels[2]; /* required and preferred; NULL: none */
+    const struct tg_place_rule *rules;
+    size_t n_rules;
 };
 
 static int find_level(struct searching *s, size_t i, const char *name, struct tg_error *err)
@@ -28,7 +31,10 @@ static int find_levels(struct searching *s, struct tg_error *err)
     if (gang == NULL)
         return 0;
     r = find_level(s, 0, tg_gang_pack_required(gang), err);
-    return r < 0 ? r : find_level(s, 1, tg_gang_pack_preferred(gang), err);
+    if (r == 0)
+        r = find_level(s, 1, tg_gang_pack_preferred(gang), err);
+    return r < 0 ? r
+                 : tg_commit_rules(s->configuration, gang, s->arena, &s->rules, &s->n_rules, err);
 }
 
 const char *tg_search_reason(const struct tg_error *why)
@@ -83,6 +89,8 @@ static int try_place(struct searching *s, const struct attempt *attempt, struct 
                                 attempt->on_nodes, s->arena, &out->request, why);
     if (r < 0)
         return r == -TG_FAILED_PRECONDITION ? -TG_ABORTED : r;
+    out->request.rules = s->rules;
+    out->request.n_rules = s->n_rules;
     out->request.policies = tg_configuration_policies(s->configuration);
     return tg_place(s->input->fleet, &out->request, s->arena, &out->placement, &out->storage, why);
 }
@@ -114,7 +122,8 @@ int tg_commit_search(const struct tg_configuration *configuration,
 
     *ret = (struct tg_search){0};
     if (find_levels(&s, &why) < 0)
-        return refuse(&s, "UnknownLevel", &why, err);
+        return refuse(&s, why.code == TG_NOT_FOUND ? "UnknownLevel" : tg_search_reason(&why), &why,
+                      err);
     r = try_all(&s, &why);
     ret->placed = r == 0;
     if (r == 0)

@@ -9,6 +9,7 @@
 #include "controller/core/gang/claim.h"
 #include "controller/core/gang/key.h"
 #include "controller/core/gang/offer.h"
+#include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
 
 bool tg_board_usable(const struct tg_fleet_device *device)
@@ -57,6 +58,8 @@ static int compare_members(const void *pa, const void *pb, const void *context)
     if (a->devices != b->devices)
         return a->devices > b->devices ? -1 : 1;
     order = strcmp(a->key, b->key);
+    if (order == 0 && a->piece->role != b->piece->role)
+        return a->piece->role < b->piece->role ? -1 : 1;
     if (order == 0)
         order = tg_strcmp(a->namespace_, b->namespace_);
     return order != 0 ? order : tg_strcmp(a->name, b->name);
@@ -181,7 +184,8 @@ static int read_groups(struct tg_board *board, struct tg_error *err)
         struct tg_board_member *member = &board->members[i];
 
         rc = read_slots(board, member, err);
-        if (rc == 0 && (i == 0 || strcmp(member->key, board->members[i - 1].key) != 0))
+        if (rc == 0 && (i == 0 || strcmp(member->key, board->members[i - 1].key) != 0 ||
+                        member->piece->role != board->members[i - 1].piece->role))
             rc = open_group(board, i, err);
         if (rc < 0)
             return rc;
@@ -363,7 +367,9 @@ int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
         rc = read_exact(board, err);
     if (rc == 0)
         rc = open_scratch(board, err);
-    return rc < 0 ? rc : judge_nodes(board, err);
+    if (rc == 0)
+        rc = judge_nodes(board, err);
+    return rc < 0 ? rc : tg_rules_init(board, err);
 }
 
 void tg_board_clear(struct tg_board *board)
@@ -374,10 +380,12 @@ void tg_board_clear(struct tg_board *board)
     }
     for (size_t i = 0; i < board->n_members; i++)
         board->members[i].node = board->members[i].next = TG_NO_INDEX;
+    tg_rules_clear(board);
 }
 
 void tg_board_put(struct tg_board *board, size_t member, size_t node)
 {
+    tg_rules_count(board, board->members[member].group, node, 1);
     board->members[member].node = node;
     board->members[member].next = board->head[node];
     board->head[node] = member;
@@ -390,6 +398,7 @@ void tg_board_take(struct tg_board *board, size_t member)
 {
     size_t node = board->members[member].node;
 
+    tg_rules_count(board, board->members[member].group, node, -1);
     board->head[node] = board->members[member].next;
     if (!board->members[member].admin)
         board->used[node] -= board->members[member].devices;

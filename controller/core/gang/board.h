@@ -62,6 +62,8 @@ struct tg_candidate {
     struct tg_pack_rating rating; /* of one member more there */
 };
 
+struct tg_rule_state;
+
 struct tg_board {
     const struct tg_fleet *fleet;
     const struct tg_place_request *request;
@@ -79,6 +81,8 @@ struct tg_board {
     uint32_t *free_wanted; /* of them, the most that one group could use */
     size_t steps, max_steps;
     bool gave_up;
+    struct tg_rule_state *rules; /* rule.h */
+    size_t n_rules, choices;
     /* Scratch: */
     struct tg_match match;
     struct tg_exact exact;       /* if any_exact */

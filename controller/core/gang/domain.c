@@ -11,13 +11,67 @@ struct labelled {
     size_t node;
 };
 
-static const char *value_of(const struct tg_board *board, const struct tg_level *level, size_t node)
+/* Is it a device that some member could use? */
+static int is_wanted(const struct tg_board *board, size_t device, bool *ret, struct tg_error *err)
+{
+    *ret = false;
+    for (size_t i = 0; i < board->book.n_asks && !*ret; i++) {
+        enum tg_ask_answer answer;
+        int rc = tg_ask_answer(&board->book, i, device, &answer, err);
+
+        if (rc < 0)
+            return rc;
+        *ret = answer == TG_ASK_YES;
+    }
+    return 0;
+}
+
+/* What all devices of the node that members could use say; NULL: different things, or nothing. */
+static int value_of_devices(const struct tg_board *board, const struct tg_level *level, size_t node,
+                            const char **ret, struct tg_error *err)
 {
     const struct tg_fleet_node *row = &board->fleet->nodes[node];
 
-    if (level->node_label == NULL || tg_streq(level->name, TG_LEVEL_HOST))
-        return row->name;
-    return tg_meta_label(row->object->metadata, level->node_label);
+    char value[TG_FLEET_ATTRIBUTE], first[TG_FLEET_ATTRIBUTE] = "";
+
+    *ret = NULL;
+    for (size_t i = 0; i < row->n_devices; i++) {
+        bool wanted = false;
+        int rc = 0;
+
+        if (tg_board_usable(&board->fleet->devices[row->devices[i]]))
+            rc = is_wanted(board, row->devices[i], &wanted, err);
+        if (rc < 0)
+            return rc;
+        if (!wanted)
+            continue;
+        if (!tg_fleet_attribute(board->fleet, row->devices[i], level->device_attribute, value) ||
+            (first[0] != '\0' && strcmp(first, value) != 0))
+            return 0;
+        memcpy(first, value, sizeof(first));
+    }
+    if (first[0] == '\0')
+        return 0;
+    *ret = tg_arena_strdup(board->arena, first);
+    return *ret != NULL ? 0
+                        : tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                       "the decision needs more memory than its budget");
+}
+
+int tg_domain_value(const struct tg_board *board, const struct tg_level *level, size_t node,
+                    const char **ret, struct tg_error *err)
+{
+    const struct tg_fleet_node *row = &board->fleet->nodes[node];
+
+    *ret = NULL;
+    if (row->object == NULL)
+        return 0;
+    if (level->device_attribute != NULL)
+        return value_of_devices(board, level, node, ret, err);
+    *ret = level->node_label == NULL || tg_streq(level->name, TG_LEVEL_HOST)
+               ? row->name
+               : tg_meta_label(row->object->metadata, level->node_label);
+    return 0;
 }
 
 /* Equal ones stay in the order of the scope: by name. */
@@ -100,12 +154,6 @@ int tg_domains_find(const struct tg_board *board, const struct tg_level *level,
     size_t n = 0;
     int rc = 0;
 
-    if (level->device_attribute != NULL)
-        return tg_error_set(err, TG_UNIMPLEMENTED,
-                            "level %s is a device attribute (%s), which topology.pack cannot use "
-                            "in this version: name a "
-                            "level of a node label",
-                            tg_or(level->name, "?"), level->device_attribute);
     rc = tg_core_alloc(board->arena, scope->n, sizeof(*nodes), &nodes, err);
     if (rc == 0)
         rc = tg_core_alloc(board->arena, scope->n, sizeof(*order), &order, err);
@@ -114,9 +162,10 @@ int tg_domains_find(const struct tg_board *board, const struct tg_level *level,
     if (rc == 0)
         rc = tg_core_alloc(board->arena, scope->n, sizeof(*ret->items), &ret->items, err);
     for (size_t i = 0; rc == 0 && i < scope->n; i++) {
-        const char *value = value_of(board, level, scope->nodes[i]);
+        const char *value;
 
-        if (value == NULL)
+        rc = tg_domain_value(board, level, scope->nodes[i], &value, err);
+        if (rc < 0 || value == NULL)
             continue;
         nodes[n] = (struct labelled){.value = value, .node = scope->nodes[i]};
         order[n] = &nodes[n];

@@ -21,7 +21,11 @@ struct tg_domains {
     size_t n;
 };
 
-/* TG_UNIMPLEMENTED: a level of a device attribute. */
+/* The domain of the node, NULL: in none. Of a level by device attribute it is what all devices say
+ * that a member could use now; nodes whose devices differ are in none. Errors: of selectors, the
+ * arena. */
+int tg_domain_value(const struct tg_board *board, const struct tg_level *level, size_t node,
+                    const char **ret, struct tg_error *err);
 int tg_domains_find(const struct tg_board *board, const struct tg_level *level,
                     const struct tg_scope *scope, struct tg_domains *ret, struct tg_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/gang/pack.h"
 
+#include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
 
 int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *err)
@@ -40,7 +41,7 @@ static int search_single(struct tg_board *board, const struct tg_domains *domain
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && !*ret && i < domains->n; i++)
-        rc = tg_search_all(board, &domains->items[i].scope, ret, err);
+        rc = tg_rules_search(board, &domains->items[i].scope, ret, err);
     return rc;
 }
 
@@ -82,7 +83,7 @@ static int search_last(struct tg_board *board, const void *const *order, size_t 
             struct tg_scope scope = *base;
 
             extend(nodes, &scope, order[i]);
-            rc = tg_search_all(board, &scope, ret, err);
+            rc = tg_rules_search(board, &scope, ret, err);
         }
         end -= equals;
     }
@@ -123,7 +124,7 @@ static int search_choices(struct tg_board *board, const struct few *few, size_t 
 
         for (size_t k = 0; k < n; k++)
             extend(few->nodes, &scope, few->order[chosen[k]]);
-        rc = tg_search_all(board, &scope, ret, err);
+        rc = tg_rules_search(board, &scope, ret, err);
         more = next_choice(chosen, n, few->n);
     }
     return rc;
@@ -203,6 +204,6 @@ int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret
         rc = search_preferred(pack, board, ret, err);
     /* Nodes without the preferred level's label come last. */
     for (size_t i = 0; rc == 0 && !*ret && i < pack->required.n; i++)
-        rc = tg_search_all(board, &pack->required.items[i].scope, ret, err);
+        rc = tg_rules_search(board, &pack->required.items[i].scope, ret, err);
     return rc;
 }

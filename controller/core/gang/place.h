@@ -16,6 +16,16 @@ struct tg_piece {
     const struct tg_resource_claim *const *claims;
     size_t n_claims;
     const char *fixed_node; /* NULL: free choice */
+    size_t role;            /* for rules: those of one role are told apart from others */
+};
+
+/* Beside pack: some members together in one domain of the level, or at most so many in each. Nodes
+ * that are in no domain of it take none of them. */
+struct tg_place_rule {
+    const struct tg_level *level;
+    const bool *roles; /* by role: whom it binds; NULL: all */
+    size_t most;       /* in one domain; 0: all in the same one */
+    bool required;     /* else it is kept only if a place is found with all of these */
 };
 
 struct tg_place_request {
@@ -24,6 +34,8 @@ struct tg_place_request {
     size_t n_pieces;
     const struct tg_level *pack_required; /* NULL: none */
     const struct tg_level *pack_preferred;
+    const struct tg_place_rule *rules;
+    size_t n_rules;
     const struct tg_policies *policies; /* NULL: the default for all */
     size_t max_steps;                   /* 0: 1,000,000 */
 };
@@ -77,8 +89,8 @@ int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classe
 int tg_pod_check(const struct tg_pod *pod, struct tg_error *err);
 
 /* 0 and *ret: placed. TG_UNAVAILABLE and *ret_why (err has the text too): cannot be placed now.
- * Anything else is an error of the input (err): what tg_claim_check refuses; TG_UNIMPLEMENTED, a
- * level of a device attribute; TG_FAILED_PRECONDITION, a selector that fails on a device, which
+ * Anything else is an error of the input (err): what tg_claim_check refuses;
+ * TG_FAILED_PRECONDITION, a selector that fails on a device, which
  * ends the placement as it does in the built-in allocator; TG_RESOURCE_EXHAUSTED, the arena's
  * budget. Memory of results and scratch is the arena's. */
 int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,

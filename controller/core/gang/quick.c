@@ -132,7 +132,8 @@ static int assign_exact(struct quick *q, size_t node, struct tg_error *err)
 static bool is_simple(const struct tg_place_request *request)
 {
     return request->n_pieces == 1 && request->pack_required == NULL &&
-           request->pack_preferred == NULL && request->pieces[0].fixed_node == NULL;
+           request->pack_preferred == NULL && request->n_rules == 0 &&
+           request->pieces[0].fixed_node == NULL;
 }
 
 /* The first node, the best first, that has the devices. */

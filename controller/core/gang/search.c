@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/gang/search.h"
 
+#include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
 
 bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scope)
@@ -9,7 +10,9 @@ bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scop
         size_t room = 0;
 
         for (size_t i = 0; i < scope->n && room < board->groups[k].n; i++)
-            room += board->groups[k].capacity[scope->nodes[i]];
+            room += tg_rules_reach(board, k, scope->nodes[i])
+                        ? board->groups[k].capacity[scope->nodes[i]]
+                        : 0;
         if (room < board->groups[k].n)
             return false;
     }
@@ -64,6 +67,8 @@ static int find_candidates(struct tg_board *board, const struct tg_scope *scope,
     for (size_t i = 0; i < scope->n; i++) {
         size_t node = scope->nodes[i], copies = group->capacity[node];
 
+        if (!tg_rules_allow(board, k, node))
+            continue;
         if (board->head[node] != TG_NO_INDEX && copies > 0) {
             int rc = tg_board_copies(board, node, k, copies, &copies, err);
 
@@ -90,12 +95,19 @@ static void put_group(struct tg_board *board, size_t k, size_t n, size_t *ret_pl
     size_t member = group->first, end = group->first + group->n;
 
     while (n > 0 && member < end) {
+        /* The domain of the best may be full by now. */
+        if (!tg_rules_allow(board, k, ((const struct tg_candidate *)board->order[0])->node)) {
+            board->order[0] = board->order[--n];
+            if (n > 0)
+                sift_down(board, n, 0);
+            continue;
+        }
         struct tg_candidate *best =
             &board->candidates[(const struct tg_candidate *)board->order[0] - board->candidates];
 
         tg_board_put(board, member++, best->node);
         tg_rank_put(group->rank, best->node, group->type);
-        if (--best->copies == 0)
+        if (--best->copies == 0 || !tg_rules_allow(board, k, best->node))
             board->order[0] = board->order[--n];
         else
             rate(group, best);
@@ -144,6 +156,8 @@ static int group_may_fit(struct search *s, size_t member, bool *ret, struct tg_e
     for (size_t i = 0; i < s->scope->n && room < group->n; i++) {
         size_t node = s->scope->nodes[i], copies = group->capacity[node];
 
+        if (!tg_rules_allow(board, k, node))
+            continue;
         if (board->head[node] != TG_NO_INDEX && copies > 0) {
             int rc = tg_board_copies(board, node, k, copies, &copies, err);
 
@@ -170,7 +184,7 @@ static int advance(struct search *s, size_t member, bool *ret, struct tg_error *
         int rc = 0;
 
         board->steps++;
-        if (board->groups[k].capacity[node] == 0)
+        if (board->groups[k].capacity[node] == 0 || !tg_rules_allow(board, k, node))
             continue;
         rc = tg_board_copies(board, node, k, 1, &copies, err);
         if (rc < 0)
@@ -243,7 +257,8 @@ int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *re
         return 0;
     rc = tg_search_best_fit(board, scope, &placed, err);
     *ret = rc == 0 && placed == board->n_members;
-    if (rc < 0 || *ret || board->n_groups < 2 || board->gave_up)
+    /* Limits of one level, or of none, leave best fit exact for members that are alike. */
+    if (rc < 0 || *ret || (board->n_groups < 2 && board->n_rules < 2) || board->gave_up)
         return rc;
     if (board->cursor == NULL)
         rc = tg_core_alloc(board->arena, board->n_members, sizeof(*board->cursor), &board->cursor,

@@ -30,6 +30,20 @@ const struct tg_device_attribute *tg_attribute_own(const struct tg_device *devic
     return bare;
 }
 
+const struct tg_device_attribute *tg_attribute_find(const struct tg_device *device,
+                                                    const char *driver, const char *name)
+{
+    size_t n = strlen(driver);
+
+    for (size_t i = 0; i < device->attributes.n; i++) {
+        if (strcmp(device->attributes.items[i].key, name) == 0)
+            return &device->attributes.items[i].value;
+    }
+    return strncmp(name, driver, n) == 0 && name[n] == '/'
+               ? tg_attribute_own(device, driver, name + n + 1)
+               : NULL;
+}
+
 bool tg_attribute_has_domain(const struct tg_device *device, const char *driver, const char *domain)
 {
     for (size_t i = 0; i < device->attributes.n; i++) {

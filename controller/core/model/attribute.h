@@ -12,6 +12,9 @@
  * is none. */
 const struct tg_device_attribute *tg_attribute_own(const struct tg_device *device,
                                                    const char *driver, const char *name);
+/* The attribute of that qualified name ("domain/name"). NULL if there is none. */
+const struct tg_device_attribute *tg_attribute_find(const struct tg_device *device,
+                                                    const char *driver, const char *name);
 /* Does the device publish any attribute of that domain? */
 bool tg_attribute_has_domain(const struct tg_device *device, const char *driver,
                              const char *domain);

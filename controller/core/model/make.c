@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/model/make.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +155,32 @@ unsigned tg_make_left(const struct tg_fleet *fleet, size_t device)
         left = part < left && c->value > 0 ? part : left;
     }
     return left;
+}
+
+bool tg_fleet_attribute(const struct tg_fleet *fleet, size_t device, const char *name,
+                        char ret[TG_FLEET_ATTRIBUTE])
+{
+    const struct tg_fleet_device *row = &fleet->devices[device];
+    struct tg_model *model = fleet->model;
+    struct tg_device object = {.name = row->name};
+    const struct tg_device_attribute *a;
+    int n = -1;
+
+    tg_arena_reset(model->scratch);
+    if (tg_slot_device(model, row->slot, model->scratch, &object, NULL) < 0)
+        return false;
+    a = tg_attribute_find(&object, row->driver, name);
+    if (a == NULL)
+        return false;
+    if (a->string != NULL)
+        n = snprintf(ret, TG_FLEET_ATTRIBUTE, "string %s", a->string);
+    else if (a->version != NULL)
+        n = snprintf(ret, TG_FLEET_ATTRIBUTE, "version %s", a->version);
+    else if (a->int_.set)
+        n = snprintf(ret, TG_FLEET_ATTRIBUTE, "int %" PRId64, a->int_.value);
+    else if (a->bool_.set)
+        n = snprintf(ret, TG_FLEET_ATTRIBUTE, "bool %d", a->bool_.value);
+    return n >= 0 && n < TG_FLEET_ATTRIBUTE;
 }
 
 /* In thousandths of the capacity of that name, rounded up; 0: there is none. */

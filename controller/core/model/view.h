@@ -117,6 +117,11 @@ bool tg_fleet_pool_is_local(const struct tg_fleet *fleet, const char *driver, co
 /* Does the selector match the device of that row? TG_FAILED_PRECONDITION: it fails on it. */
 int tg_fleet_selects(const struct tg_fleet *fleet, const struct tg_selector *selector,
                      size_t device, bool *ret, struct tg_error *err);
+/* What the device says of an attribute by its full name ("domain/name"), as text that differs for
+ * different values; false: nothing, or a list. */
+#define TG_FLEET_ATTRIBUTE 96
+bool tg_fleet_attribute(const struct tg_fleet *fleet, size_t device, const char *name,
+                        char ret[TG_FLEET_ATTRIBUTE]);
 /* What is left of a resource on a node: 0 if the node does not offer it; below 0 if it is
  * overcommitted. */
 int64_t tg_fleet_room_left(const struct tg_fleet_node *node, const char *resource);

@@ -218,24 +218,19 @@ static void the_host_level_is_the_node_itself(void **state)
     world_done(&w);
 }
 
-static void a_level_of_a_device_attribute_is_refused_by_name(void **state)
+static void a_device_attribute_that_nobody_publishes_has_no_domains(void **state)
 {
     struct world w;
-    struct tg_placement p;
-    struct tg_no_place why;
-    struct tg_error err = TG_ERROR_INIT;
 
     (void)state;
     world_init(&w);
     add_racks(&w, 2, 4, 2);
-    assert_int_equal(place(&w,
-                           &(struct tg_place_request){.name = "gang",
-                                                      .pieces = new_gang(&w, 2, 2),
-                                                      .n_pieces = 2,
-                                                      .pack_required = &clique},
-                           &p, &why, &err),
-                     -TG_UNIMPLEMENTED);
-    assert_non_null(strstr(err.message, "clique"));
+    assert_string_equal(must_not_place(&w, &(struct tg_place_request){.name = "gang",
+                                                                      .pieces = new_gang(&w, 2, 2),
+                                                                      .n_pieces = 2,
+                                                                      .pack_required = &clique})
+                            .reason,
+                        "NoDomain");
     world_done(&w);
 }
 
@@ -432,7 +427,7 @@ int main(void)
         cmocka_unit_test(nodes_without_the_label_are_never_used_for_a_required_level),
         cmocka_unit_test(a_preferred_level_takes_one_domain_or_as_few_as_possible),
         cmocka_unit_test(the_host_level_is_the_node_itself),
-        cmocka_unit_test(a_level_of_a_device_attribute_is_refused_by_name),
+        cmocka_unit_test(a_device_attribute_that_nobody_publishes_has_no_domains),
         cmocka_unit_test(a_fixed_node_is_kept),
         cmocka_unit_test(what_only_one_request_can_use_is_left_to_it),
         cmocka_unit_test(unlike_members_are_found_by_the_search),

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/rule.h"
+
+#include <string.h>
+
+#include "api/runtime/base/str.h"
+#include "controller/core/gang/domain.h"
+#include "controller/core/gang/search.h"
+#include "controller/core/model/sort.h"
+
+/* Choices of domains that are tried: then it is given up, as when the steps of a search end. */
+#define CHOICES 4096
+
+/* --- domains ---------------------------------------------------------------------------------- */
+
+struct valued {
+    const char *value;
+    size_t node;
+};
+
+static int by_value(const void *pa, const void *pb, const void *context)
+{
+    (void)context;
+    return strcmp(((const struct valued *)pa)->value, ((const struct valued *)pb)->value);
+}
+
+static int number_domains(struct tg_board *board, const struct tg_level *level,
+                          struct tg_rule_state *state, struct tg_error *err)
+{
+    size_t nodes = board->fleet->n_nodes, n = 0;
+    struct valued *items;
+    const void **order;
+    int rc = tg_core_alloc(board->arena, nodes, sizeof(*items), &items, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, nodes, sizeof(*order), &order, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, nodes, sizeof(*state->of_node), &state->of_node, err);
+    for (size_t i = 0; rc == 0 && i < nodes; i++) {
+        state->of_node[i] = TG_NO_DOMAIN;
+        items[n] = (struct valued){.node = i};
+        rc = tg_domain_value(board, level, i, &items[n].value, err);
+        if (items[n].value == NULL)
+            continue;
+        order[n] = &items[n];
+        n++;
+    }
+    if (rc == 0)
+        rc = tg_core_sort(order, n, by_value, NULL, board->arena, err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const struct valued *item = order[i];
+
+        if (i == 0 || by_value(order[i - 1], item, NULL) != 0)
+            state->n_domains++;
+        state->of_node[item->node] = (uint32_t)state->n_domains - 1;
+    }
+    return rc < 0 ? rc
+                  : tg_core_alloc(board->arena, state->n_domains, sizeof(*state->count),
+                                  &state->count, err);
+}
+
+int tg_rules_init(struct tg_board *board, struct tg_error *err)
+{
+    const struct tg_place_request *request = board->request;
+    int rc =
+        tg_core_alloc(board->arena, request->n_rules, sizeof(*board->rules), &board->rules, err);
+
+    for (size_t i = 0; rc == 0 && i < request->n_rules; i++) {
+        struct tg_rule_state *state = &board->rules[i];
+
+        *state =
+            (struct tg_rule_state){.rule = &request->rules[i], .on = true, .chosen = TG_NO_DOMAIN};
+        rc = number_domains(board, state->rule->level, state, err);
+    }
+    board->n_rules = rc < 0 ? 0 : request->n_rules;
+    return rc;
+}
+
+/* --- what is allowed -------------------------------------------------------------------------- */
+
+static bool binds(const struct tg_rule_state *state, const struct tg_board_group *group)
+{
+    return state->on && (state->rule->roles == NULL || state->rule->roles[group->piece->role]);
+}
+
+bool tg_rules_reach(const struct tg_board *board, size_t group, size_t node)
+{
+    for (size_t i = 0; i < board->n_rules; i++) {
+        const struct tg_rule_state *state = &board->rules[i];
+        uint32_t domain = state->of_node[node];
+
+        if (binds(state, &board->groups[group]) &&
+            (domain == TG_NO_DOMAIN || (state->chosen != TG_NO_DOMAIN && state->chosen != domain)))
+            return false;
+    }
+    return true;
+}
+
+bool tg_rules_allow(const struct tg_board *board, size_t group, size_t node)
+{
+    if (!tg_rules_reach(board, group, node))
+        return false;
+    for (size_t i = 0; i < board->n_rules; i++) {
+        const struct tg_rule_state *state = &board->rules[i];
+
+        if (state->rule->most > 0 && binds(state, &board->groups[group]) &&
+            state->count[state->of_node[node]] >= state->rule->most)
+            return false;
+    }
+    return true;
+}
+
+void tg_rules_count(struct tg_board *board, size_t group, size_t node, int by)
+{
+    for (size_t i = 0; i < board->n_rules; i++) {
+        struct tg_rule_state *state = &board->rules[i];
+
+        if (state->of_node[node] == TG_NO_DOMAIN || !binds(state, &board->groups[group]))
+            continue;
+        if (by > 0)
+            state->count[state->of_node[node]]++;
+        else
+            state->count[state->of_node[node]]--;
+    }
+}
+
+void tg_rules_clear(struct tg_board *board)
+{
+    for (size_t i = 0; i < board->n_rules; i++) {
+        for (size_t k = 0; k < board->rules[i].n_domains; k++)
+            board->rules[i].count[k] = 0;
+    }
+}
+
+bool tg_rules_keep(struct tg_board *board, enum tg_rules_kept kept)
+{
+    bool different = kept == TG_RULES_ALL;
+
+    tg_board_clear(board);
+    for (size_t i = 0; i < board->n_rules; i++) {
+        struct tg_rule_state *state = &board->rules[i];
+        bool on = kept == TG_RULES_ALL || (kept == TG_RULES_REQUIRED && state->rule->required);
+
+        different = different || on != state->on;
+        state->on = on;
+        state->chosen = TG_NO_DOMAIN;
+    }
+    return different;
+}
+
+/* --- choices ---------------------------------------------------------------------------------- */
+
+struct choice {
+    uint32_t domain;
+    size_t room;
+};
+
+static int by_room(const void *pa, const void *pb, const void *context)
+{
+    const struct choice *a = pa, *b = pb;
+
+    (void)context;
+    if (a->room != b->room)
+        return a->room < b->room ? -1 : 1;
+    return a->domain < b->domain ? -1 : a->domain > b->domain;
+}
+
+/* Adds the room of the group in each domain; one with too little of it is none. */
+static void add_room(struct tg_board *board, const struct tg_rule_state *state, size_t k,
+                     const struct tg_scope *scope, size_t *room, struct choice *choices)
+{
+    const struct tg_board_group *group = &board->groups[k];
+
+    memset(room, 0, state->n_domains * sizeof(*room));
+    for (size_t i = 0; i < scope->n; i++) {
+        if (tg_rules_reach(board, k, scope->nodes[i]))
+            room[state->of_node[scope->nodes[i]]] += group->capacity[scope->nodes[i]];
+    }
+    for (size_t i = 0; i < state->n_domains; i++) {
+        if (room[i] < group->n)
+            choices[i].room = SIZE_MAX;
+        else if (choices[i].room != SIZE_MAX)
+            choices[i].room += room[i];
+    }
+}
+
+/* The domains that have room for each group that the rule binds, the tightest first. */
+static int list_choices(struct tg_board *board, const struct tg_rule_state *state,
+                        const struct tg_scope *scope, const void ***ret, size_t *ret_n,
+                        struct tg_error *err)
+{
+    struct choice *choices;
+    size_t *room, n = 0;
+    int rc = tg_core_alloc(board->arena, state->n_domains, sizeof(*choices), &choices, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, state->n_domains, sizeof(*room), &room, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, state->n_domains, sizeof(**ret), ret, err);
+    if (rc < 0)
+        return rc;
+    for (size_t k = 0; k < board->n_groups; k++) {
+        if (binds(state, &board->groups[k]))
+            add_room(board, state, k, scope, room, choices);
+    }
+    for (size_t i = 0; i < state->n_domains; i++) {
+        choices[i].domain = (uint32_t)i;
+        if (choices[i].room != SIZE_MAX)
+            (*ret)[n++] = &choices[i];
+    }
+    *ret_n = n;
+    return tg_core_sort(*ret, n, by_room, NULL, board->arena, err);
+}
+
+/* Is a domain to be chosen for it? Not if it binds nobody. */
+static bool is_choice(const struct tg_board *board, const struct tg_rule_state *state)
+{
+    for (size_t k = 0; k < board->n_groups; k++) {
+        if (state->rule->most == 0 && binds(state, &board->groups[k]))
+            return true;
+    }
+    return false;
+}
+
+/* Rules from i on. Few of them: the API allows 16 at most, each once. */
+static int choose(struct tg_board *board, size_t i, const struct tg_scope *scope, bool *ret,
+                  struct tg_error *err)
+{
+    struct tg_rule_state *state;
+    const void **choices;
+    size_t n = 0;
+    int rc;
+
+    while (i < board->n_rules && !is_choice(board, &board->rules[i]))
+        i++;
+    if (i == board->n_rules) {
+        board->choices++;
+        return tg_search_all(board, scope, ret, err);
+    }
+    state = &board->rules[i];
+    rc = list_choices(board, state, scope, &choices, &n, err);
+    for (size_t k = 0; rc == 0 && !*ret && k < n; k++) {
+        if (board->choices >= CHOICES) {
+            board->gave_up = true;
+            break;
+        }
+        state->chosen = ((const struct choice *)choices[k])->domain;
+        rc = choose(board, i + 1, scope, ret, err);
+    }
+    state->chosen = TG_NO_DOMAIN;
+    return rc;
+}
+
+int tg_rules_search(struct tg_board *board, const struct tg_scope *scope, bool *ret,
+                    struct tg_error *err)
+{
+    *ret = false;
+    return choose(board, 0, scope, ret, err);
+}
+
+void tg_rules_tell(struct tg_board *board, struct tg_no_place *ret)
+{
+    const char *text = "The fleet has room for all members, but not as the topology wants it:";
+
+    for (size_t i = 0; i < board->n_rules && text != NULL; i++) {
+        const struct tg_rule_state *state = &board->rules[i];
+        const struct tg_level *level = state->rule->level;
+        const char *name = level->name != NULL ? level->name : level->device_attribute;
+
+        if (!state->rule->required)
+            continue;
+        text = state->rule->most > 0
+                   ? tg_arena_printf(board->arena,
+                                     "%s at most %zu in one of the %zu domains of %.64s;", text,
+                                     state->rule->most, state->n_domains, name)
+                   : tg_arena_printf(board->arena, "%s all in one of the %zu domains of %.64s;",
+                                     text, state->n_domains, name);
+        if (text != NULL && strlen(text) > 600)
+            break;
+    }
+    if (text != NULL)
+        text = tg_arena_printf(board->arena, "%s nodes without one do not count", text);
+    *ret = (struct tg_no_place){.reason = "TopologyUnsatisfied", .text = text};
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a gang wants of its topology beside pack of the whole: some of its members in one domain
+ * (pack of a role, the same value of a device attribute), or at most so many in each. Domains of a
+ * device attribute: nodes whose devices that members could use all have the same value.
+ */
+#ifndef TG_CORE_GANG_RULE_H
+#define TG_CORE_GANG_RULE_H
+
+#include "controller/core/gang/board.h"
+
+struct tg_rule_state {
+    const struct tg_place_rule *rule;
+    bool on;           /* is it kept at the moment? */
+    uint32_t *of_node; /* domain of each node, numbered by name; TG_NO_DOMAIN: in none */
+    size_t n_domains;
+    uint32_t chosen; /* together: the domain; TG_NO_DOMAIN: none yet */
+    size_t *count;   /* apart: members that it binds, in each domain */
+};
+#define TG_NO_DOMAIN UINT32_MAX
+
+/* The states of the request's rules, all on. Errors: of selectors, the arena. */
+int tg_rules_init(struct tg_board *board, struct tg_error *err);
+/* Is the node in a domain where the group may go at all? */
+bool tg_rules_reach(const struct tg_board *board, size_t group, size_t node);
+/* May one more member of the group go to the node? */
+bool tg_rules_allow(const struct tg_board *board, size_t group, size_t node);
+/* A member of the group came to the node, or left it. */
+void tg_rules_count(struct tg_board *board, size_t group, size_t node, int by);
+void tg_rules_clear(struct tg_board *board);
+/* Switches rules: the required ones always on; those that are only preferred, too? none at all? */
+enum tg_rules_kept { TG_RULES_ALL, TG_RULES_REQUIRED, TG_RULES_NONE };
+/* false: nothing is different from the stage before. */
+bool tg_rules_keep(struct tg_board *board, enum tg_rules_kept kept);
+/* The gang would have a place but for the rules: reason and text. text NULL: no memory. */
+void tg_rules_tell(struct tg_board *board, struct tg_no_place *ret);
+/* All members by the search, with each choice of domains for those that are to be together, the
+ * tightest first, until one holds: *ret. */
+int tg_rules_search(struct tg_board *board, const struct tg_scope *scope, bool *ret,
+                    struct tg_error *err);
+
+#endif
