@@ -107,7 +107,7 @@ LIBRARIES = {
     "libre2": (r"re2/", ["controller/core/cel"]),
     "uthash": (r"ut(hash|list|array|string|ringbuffer|stack)\.h$", ["api/runtime/base"]),
     "cmocka": (r"cmocka\.h$", ["tests"]),
-    "the dynamic loader": (r"dlfcn\.h$", ["driver/provider"]),
+    "the dynamic loader": (r"dlfcn\.h$", ["driver/provider", "tests/restart"]),
 }
 
 # Folders whose files are explained in the README of the folder above.
