@@ -17,6 +17,7 @@
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
 #include "tests/bench/core_gangs.h"
+#include "tests/bench/core_mig.h"
 #include "tests/bench/core_scene.h"
 #include "tests/bench/core_times.h"
 #include "tests/bench/peer.h"
@@ -24,9 +25,11 @@
 #define CARDS 8
 #define EVENTS TIMES_MAX
 #define DECISIONS TIMES_MAX
+#define NEW_KINDS 20
 /* A line takes no longer, if the machine is slow. */
 #define SECONDS 5.0
 #define PEER_NODES 100
+#define MIG_NODES 1000
 
 static const size_t sizes[] = {100, 1000, 10000, 100000};
 static const double fullness[] = {0, 0.5, 0.9, 0.99};
@@ -76,6 +79,29 @@ static struct tg_fleet *build(size_t nodes, size_t cards_in_all, struct scene *s
     return fleet;
 }
 
+/* Partitioned cards: what such a fleet weighs, and what its events and pods cost. */
+static int bench_mig(struct tg_error *err)
+{
+    static struct scene scene;
+    double memory = rss_mb(), start = now_us();
+    struct tg_fleet *fleet = tg_fleet_open("default");
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < MIG_NODES; i++) {
+        scene.cards = 0;
+        scene_node(&scene, i);
+        tg_fleet_put(fleet, TG_FLEET_NODE, &scene.node);
+        rc = mig_tell_node(fleet, i, err);
+    }
+    tg_fleet_put(fleet, TG_FLEET_CLASS, scene_class());
+    tg_fleet_settle(fleet);
+    printf("{\"bench\":\"model\",\"nodes\":%d,\"build_ms\":%.1f,\"rss_mb\":%.1f,\"devices\":%d,"
+           "\"kind\":\"H100 in dynamic MIG, texts decoded\"}\n",
+           MIG_NODES, (now_us() - start) / 1e3, rss_mb() - memory, MIG_DEVICES);
+    tg_fleet_close(fleet);
+    return rc;
+}
+
 static struct tg_fleet *bench_model(size_t nodes, struct scene *s)
 {
     double memory = rss_mb(), ms = 0;
@@ -90,12 +116,13 @@ static struct tg_fleet *bench_model(size_t nodes, struct scene *s)
 
 enum event { EVENT_CLAIM, EVENT_NODE, EVENT_SLICE, EVENT_WIPE, EVENT_JOIN, EVENT_KINDS };
 
-static const char *const event_names[EVENT_KINDS] = {
-    [EVENT_CLAIM] = "claim", /* allocated, gone */
-    [EVENT_NODE] = "node",   /* told again, as heartbeats do */
-    [EVENT_SLICE] = "slice", /* the same devices of another generation, a health gone bad */
-    [EVENT_WIPE] = "wipe",   /* gone, published again: what a kubelet does at its start */
-    [EVENT_JOIN] = "join",   /* a node with its slice, gone and back */
+/* What is told first, and what puts it right. */
+static const char *const event_names[EVENT_KINDS][2] = {
+    [EVENT_CLAIM] = {"claim allocated", "claim gone"},
+    [EVENT_NODE] = {"node told again", "node told again"}, /* as heartbeats do */
+    [EVENT_SLICE] = {"slice of a device gone bad", "slice of the same devices"},
+    [EVENT_WIPE] = {"slice gone", "slice published"}, /* what a kubelet does at its start */
+    [EVENT_JOIN] = {"node gone", "node joined"},      /* with its slice */
 };
 
 static void tell(struct tg_fleet *fleet, struct scene *s, enum event kind, bool there)
@@ -115,18 +142,28 @@ static void tell(struct tg_fleet *fleet, struct scene *s, enum event kind, bool 
     tg_fleet_settle(fleet);
 }
 
+static void print_event(size_t nodes, const char *name, struct times *times)
+{
+    sort_times(times);
+    printf("{\"bench\":\"event\",\"nodes\":%zu,\"p50_us\":%.2f,\"p99_us\":%.2f,\"max_us\":%.2f,"
+           "\"kind\":\"%s\"}\n",
+           nodes, percentile(times, 0.5), percentile(times, 0.99), percentile(times, 1), name);
+}
+
 /* Each until the fleet can be decided about again. */
 static void bench_event(struct tg_fleet *fleet, size_t nodes, enum event kind, struct scene *s)
 {
-    static struct times times;
+    static struct times both[2];
     uint64_t random = 88172645463325252;
     double begin = now_us();
     bool back = kind == EVENT_CLAIM;
     size_t node = 0;
 
     s->cards = CARDS;
-    for (times.n = 0; times.n < EVENTS && now_us() - begin < SECONDS * 1e6; times.n++) {
-        bool first = times.n % 2 == 0;
+    both[0].n = both[1].n = 0;
+    for (size_t i = 0; i < EVENTS && now_us() - begin < SECONDS * 1e6; i++) {
+        bool first = i % 2 == 0;
+        struct times *times = &both[first ? 0 : 1];
         double start;
 
         if (first)
@@ -139,11 +176,10 @@ static void bench_event(struct tg_fleet *fleet, size_t nodes, enum event kind, s
             scene_spoil(s);
         start = now_us();
         tell(fleet, s, kind, first == back);
-        times.items[times.n] = now_us() - start;
+        times->items[times->n++] = now_us() - start;
     }
-    sort_times(&times);
-    printf("{\"bench\":\"event\",\"nodes\":%zu,\"p50_us\":%.2f,\"p99_us\":%.2f,\"kind\":\"%s\"}\n",
-           nodes, percentile(&times, 0.5), percentile(&times, 0.99), event_names[kind]);
+    for (size_t i = 0; i < 2; i++)
+        print_event(nodes, event_names[kind][i], &both[i]);
     /* An odd number of them leaves something undone. */
     tell(fleet, s, kind, !back);
     fflush(stdout);
@@ -190,6 +226,29 @@ static int decide(struct tg_fleet *fleet, const struct scene_pod *pod, struct tg
         1, &(struct tg_fleet_assumed){.pod = &pod->pod, .node = placement.pieces[0].node}, 1);
     *ret_us = now_us() - start;
     return 0;
+}
+
+/* The first pod of its kind, again and again. */
+static int bench_kind(struct tg_fleet *fleet, size_t nodes, enum scene_kind kind, double full,
+                      struct tg_error *err)
+{
+    static const char *const names[SCENE_KINDS] = {[SCENE_SIZE] = "pod of a new size",
+                                                   [SCENE_SELECTOR] = "pod with a new selector",
+                                                   [SCENE_LABEL] = "pod with a nodeSelector"};
+    static struct times times;
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new((size_t)1 << 30);
+    size_t mark = tg_fleet_mark(fleet);
+    struct scene_pod pod;
+    int rc = 0;
+
+    for (times.n = 0; rc == 0 && times.n < NEW_KINDS; times.n++) {
+        scene_pod_vary(&pod, kind, (unsigned)(times.n + 1 + (size_t)(full * 100) * NEW_KINDS));
+        rc = decide(fleet, &pod, arena, &times.items[times.n], err);
+        tg_fleet_undo(fleet, mark);
+    }
+    if (rc == 0)
+        print_event(nodes, names[kind], &times);
+    return rc;
 }
 
 /* As a pass does: some decisions one after the other, then all are taken back. The first of a kind
@@ -243,6 +302,8 @@ static int bench_size(size_t nodes, struct tg_error *err)
     for (size_t k = 0; rc == 0 && k < TG_ARRAY_SIZE(fullness); k++) {
         fill(fleet, nodes, k == 0 ? 0 : fullness[k - 1], fullness[k], &scene);
         rc = bench_claim(fleet, nodes, fullness[k], err);
+        for (enum scene_kind kind = 0; rc == 0 && kind < SCENE_KINDS; kind++)
+            rc = bench_kind(fleet, nodes, kind, fullness[k], err);
     }
     tg_fleet_close(fleet);
     return rc == 0 ? bench_gangs(nodes, err) : rc;
@@ -364,6 +425,8 @@ int main(int argc, char **argv)
     struct tg_error err = TG_ERROR_INIT;
     int rc = 0;
 
+    if (most >= MIG_NODES)
+        rc = bench_mig(&err);
     for (size_t i = 0; rc == 0 && i < TG_ARRAY_SIZE(sizes) && sizes[i] <= most; i++)
         rc = bench_size(sizes[i], &err);
     if (rc == 0)

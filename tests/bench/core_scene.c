@@ -151,3 +151,31 @@ void scene_pod_write(struct scene_pod *a)
     a->piece = (struct tg_piece){.pods = a->pods, .n_pods = 1, .claims = a->claims, .n_claims = 1};
     a->place = (struct tg_place_request){.name = "pod ns/p", .pieces = &a->piece, .n_pieces = 1};
 }
+
+static void ask_for_cpu(struct scene_pod *a, unsigned number)
+{
+    snprintf(a->text, sizeof(a->text), "%um", number);
+    a->cpu = (struct tg_string_pair){"cpu", a->text};
+    a->resources = (struct tg_resources){.requests = {.items = &a->cpu, .n = 1}};
+    a->container.resources = &a->resources;
+}
+
+void scene_pod_vary(struct scene_pod *a, enum scene_kind kind, unsigned number)
+{
+    scene_pod_write(a);
+    if (kind == SCENE_SELECTOR) {
+        snprintf(a->text, sizeof(a->text),
+                 "device.attributes[\"" SCENE_DRIVER "\"].multiprocessors < %u", 1000 + number);
+        a->cel.expression = a->text;
+        a->selector.cel = &a->cel;
+        a->exactly.selectors.items = &a->selector;
+        a->exactly.selectors.n = 1;
+        return;
+    }
+    ask_for_cpu(a, number);
+    if (kind == SCENE_SIZE)
+        return;
+    a->label = (struct tg_string_pair){"kubernetes.io/arch", "amd64"};
+    a->pod_spec.node_selector.items = &a->label;
+    a->pod_spec.node_selector.n = 1;
+}

@@ -63,7 +63,16 @@ struct scene_pod { /* a pod with a claim for one card */
     const struct tg_resource_claim *claims[1];
     struct tg_piece piece;
     struct tg_place_request place;
+    char text[128];
+    struct tg_string_pair cpu, label;
+    struct tg_resources resources;
+    struct tg_cel_selector cel;
+    struct tg_device_selector selector;
 };
 void scene_pod_write(struct scene_pod *pod);
+/* One that differs from all others of another number: in what it asks of a node, in a selector of
+ * devices, or in how large it is and which nodes it goes to. */
+enum scene_kind { SCENE_SIZE, SCENE_SELECTOR, SCENE_LABEL, SCENE_KINDS };
+void scene_pod_vary(struct scene_pod *pod, enum scene_kind kind, unsigned number);
 
 #endif

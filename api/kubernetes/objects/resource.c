@@ -39,6 +39,7 @@ static const struct tg_field counter_consumption_fields[] = {
     TG_FIELD_STR(struct tg_counter_set, name, "counterSet"),
     TG_FIELD_OBJ_MAP(struct tg_counter_set, counters, "counters", struct tg_keyed_counter,
                      &counter_type),
+    TG_FIELD_STR_LIST(struct tg_counter_set, compatibility_groups, "compatibilityGroups"),
 };
 static const struct tg_type counter_consumption_type =
     TG_TYPE(struct tg_counter_set, counter_consumption_fields);

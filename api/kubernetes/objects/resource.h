@@ -50,6 +50,7 @@ struct tg_keyed_counter {
 struct tg_counter_set { /* sharedCounters[] {name}, consumesCounters[] {counterSet} */
     const char *name;
     TG_LIST_OF(struct tg_keyed_counter) counters;
+    TG_LIST_OF(const char *) compatibility_groups; /* consumesCounters[] only (1.37 alpha) */
 };
 
 struct tg_taint { /* node and device taints */

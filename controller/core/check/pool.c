@@ -139,6 +139,25 @@ static bool is_twice(const struct tg_check_view *view, const struct tg_check_poo
     return false;
 }
 
+/* Rules of which nothing is known here: which devices of a counter set may be given away beside
+ * each other (alpha in 1.37). */
+static bool has_groups(const struct tg_check_pool *pool)
+{
+    for (size_t i = 0; i < pool->n; i++) {
+        const struct tg_resource_slice_spec *spec = pool->slices[i]->spec;
+
+        for (size_t j = 0; j < spec->devices.n; j++) {
+            const struct tg_device *device = &spec->devices.items[j];
+
+            for (size_t k = 0; k < device->consumes_counters.n; k++) {
+                if (device->consumes_counters.items[k].compatibility_groups.n > 0)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
 static const char *contradiction(const struct tg_check_view *view, const struct tg_check_pool *pool)
 {
     for (size_t i = 0; i < pool->n_here; i++) {
@@ -163,6 +182,8 @@ int tg_check_pools(struct tg_check_view *view)
         rc = fill_pool(view, pool);
         if (rc == 0 && pool->incomplete && view->in->minor > 34)
             pool->broken = "the pool is incomplete: its driver is updating it";
+        else if (rc == 0 && view->in->minor >= 37 && has_groups(pool))
+            pool->broken = "the pool uses compatibilityGroups, which are not served";
         else if (rc == 0 && !pool->superseded)
             pool->broken = contradiction(view, pool);
     }

@@ -132,6 +132,18 @@ int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *req
     return rc;
 }
 
+int tg_ask_shape(const struct tg_ask_book *book, size_t ask, size_t device, bool *ret_known,
+                 bool *ret, struct tg_error *err)
+{
+    const struct tg_ask *a = &book->asks[ask];
+    int rc = 0;
+
+    *ret_known = *ret = true;
+    for (size_t i = 0; rc == 0 && *ret_known && *ret && i < a->n_selectors; i++)
+        rc = tg_selection_of_shape(a->selectors[i], book->fleet, device, ret_known, ret, err);
+    return rc;
+}
+
 int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device,
                   enum tg_ask_answer *ret, struct tg_error *err)
 {

@@ -31,6 +31,10 @@ void tg_ask_book_init(struct tg_ask_book *book, const struct tg_fleet *fleet,
  * not one that we may serve; TG_UNIMPLEMENTED, TG_INVALID_ARGUMENT: a selector. */
 int tg_ask_book_add(struct tg_ask_book *book, const struct tg_exact_request *request,
                     size_t *ret_ask, struct tg_error *err);
+/* What selectors say of all devices that have the shape of that one, taints aside; *ret_known is
+ * false where they are to be asked one by one. TG_RESOURCE_EXHAUSTED only. */
+int tg_ask_shape(const struct tg_ask_book *book, size_t ask, size_t device, bool *ret_known,
+                 bool *ret, struct tg_error *err);
 /* Selectors first, then taints, as the built-in allocator. TG_FAILED_PRECONDITION: a selector
  * failed on the device, which ends the whole placement there as well. Who holds the device plays no
  * part here. */

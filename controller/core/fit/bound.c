@@ -305,19 +305,26 @@ static bool enough_values(struct tg_fit_bound *bound, const struct tg_fit_place 
     return n >= need;
 }
 
-/* How often each value is there among the places that `accepts` has; false: a place has none that
- * can be compared. */
+/* How often each value is there among the places that `accepts` has, a device that one request may
+ * have several times as often as anybody wants; false: a place has none that can be compared. */
 static bool count_values(struct tg_fit_bound *bound, const struct tg_fit_domain *domain,
                          const unsigned char *accepts)
 {
+    bool repeats = tg_fit_repeats(&bound->state->table->view->rules);
+
     memset(bound->per_value, 0, domain->n_values * sizeof(*bound->per_value));
     for (size_t i = 0; i < bound->order->n; i++) {
         const struct tg_fit_values *values = &domain->devices[bound->order->devices[i]];
 
         if (accepts[i] != 0 && values->n == 0)
             return false;
-        for (size_t k = 0; accepts[i] != 0 && k < values->n; k++)
-            bound->per_value[values->ids[k]]++;
+        for (size_t k = 0; accepts[i] != 0 && k < values->n; k++) {
+            size_t *n = &bound->per_value[values->ids[k]];
+
+            if (repeats && (accepts[i] & TG_ACCEPTS_SHARE) != 0)
+                *n = SIZE_MAX;
+            *n += *n < SIZE_MAX ? 1 : 0;
+        }
     }
     return true;
 }

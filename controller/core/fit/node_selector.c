@@ -12,3 +12,8 @@ bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_pod 
     }
     return true;
 }
+
+bool tg_fit_has_selector(const struct tg_pod *pod)
+{
+    return pod->spec != NULL && pod->spec->node_selector.n > 0;
+}

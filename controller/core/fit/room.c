@@ -41,7 +41,7 @@ size_t tg_room_copies(const struct tg_fleet_node *node, const struct tg_demand *
     for (size_t i = 0; i < demand->n; i++) {
         const struct tg_amount *want = &demand->items[i];
         int64_t left = tg_fleet_room_left(node, want->name);
-        size_t fit = 0;
+        size_t fit = copies;
 
         if (want->value == 0)
             continue;
@@ -50,7 +50,7 @@ size_t tg_room_copies(const struct tg_fleet_node *node, const struct tg_demand *
                         ? (amount_of(taken[k], want->name) > left ? left
                                                                   : amount_of(taken[k], want->name))
                         : 0;
-        fit = left <= 0 ? 0 : (size_t)(left / want->value);
+        fit = tg_room_share(left, want->value, copies);
         if (fit < copies) {
             copies = fit;
             if (ret_short != NULL)

@@ -15,11 +15,15 @@ struct tg_fit_rule {
     const char *reason; /* stable code, documented in controller/core/README.md */
     const char *text;   /* what is the matter with "N nodes": "are not ready" */
     bool (*passes)(const struct tg_fleet_node *node, const struct tg_pod *pod);
+    /* Does the pod ask for something that a plain node (model/view.h) may lack? NULL: none does. */
+    bool (*cares)(const struct tg_pod *pod);
 };
 
 extern const struct tg_fit_rule tg_fit_rules[];
 extern const size_t tg_fit_rules_count;
 
+/* Does the pod care about nodes by any rule? If not, it passes all rules of a plain node. */
+bool tg_fit_cares(const struct tg_pod *pod);
 /* The first rule that the node fails for the pod, or tg_fit_rules_count. */
 size_t tg_fit_first_failed(const struct tg_fleet_node *node, const struct tg_pod *pod);
 
@@ -32,7 +36,9 @@ bool tg_fit_taints(const struct tg_fleet_node *node,
                    const struct tg_pod *pod); /* NoSchedule, NoExecute */
 bool tg_fit_node_selector(const struct tg_fleet_node *node,
                           const struct tg_pod *pod); /* spec.nodeSelector */
+bool tg_fit_has_selector(const struct tg_pod *pod);
 bool tg_fit_node_affinity(const struct tg_fleet_node *node,
                           const struct tg_pod *pod); /* required terms */
+bool tg_fit_has_affinity(const struct tg_pod *pod);
 
 #endif

@@ -4,20 +4,32 @@
 #include "api/runtime/base/cleanup.h"
 
 const struct tg_fit_rule tg_fit_rules[] = {
-    {"NodeNotReady", "not ready", tg_fit_ready},
-    {"NodeUnreadable", "with quantities that cannot be read", tg_fit_readable},
-    {"NodeUnschedulable", "cordoned", tg_fit_schedulable},
-    {"NodeTainted", "with taints that the pod does not tolerate", tg_fit_taints},
-    {"NodeSelectorMismatch", "outside the pod's nodeSelector", tg_fit_node_selector},
-    {"NodeAffinityMismatch", "outside the pod's required node affinity", tg_fit_node_affinity},
+    {"NodeNotReady", "not ready", tg_fit_ready, NULL},
+    {"NodeUnreadable", "with quantities that cannot be read", tg_fit_readable, NULL},
+    {"NodeUnschedulable", "cordoned", tg_fit_schedulable, NULL},
+    {"NodeTainted", "with taints that the pod does not tolerate", tg_fit_taints, NULL},
+    {"NodeSelectorMismatch", "outside the pod's nodeSelector", tg_fit_node_selector,
+     tg_fit_has_selector},
+    {"NodeAffinityMismatch", "outside the pod's required node affinity", tg_fit_node_affinity,
+     tg_fit_has_affinity},
 };
 const size_t tg_fit_rules_count = TG_ARRAY_SIZE(tg_fit_rules);
+
+bool tg_fit_cares(const struct tg_pod *pod)
+{
+    bool cares = false;
+
+    for (size_t i = 0; i < tg_fit_rules_count; i++)
+        cares = cares || (tg_fit_rules[i].cares != NULL && tg_fit_rules[i].cares(pod));
+    return cares;
+}
 
 size_t tg_fit_first_failed(const struct tg_fleet_node *node, const struct tg_pod *pod)
 {
     size_t i = 0;
 
-    while (i < tg_fit_rules_count && tg_fit_rules[i].passes(node, pod))
+    while (i < tg_fit_rules_count &&
+           ((node->plain && tg_fit_rules[i].cares == NULL) || tg_fit_rules[i].passes(node, pod)))
         i++;
     return i;
 }

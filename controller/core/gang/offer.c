@@ -23,14 +23,19 @@
 #define KEPT_BYTES ((size_t)32 << 20)
 /* More pieces than this a node is never said to take. */
 #define COPIES_MAX ((size_t)1 << 20)
+/* Nodes looked ahead at. */
+#define AHEAD 16
 
 struct tg_offer {
     const struct tg_fleet *fleet;
     struct tg_arena *arena; /* of the piece */
     struct tg_piece piece;  /* a copy, not fixed */
     struct tg_demand demand;
+    struct tg_demand rest; /* of it, without what is of every node's row */
+    int64_t main[TG_MAIN_ROOMS];
     size_t devices; /* that a piece has at least */
     bool exact, admin;
+    bool cares;    /* about nodes, by a rule */
     uint64_t used; /* in which decision last */
 
     struct tg_arena *work; /* of what follows, up to the nodes */
@@ -52,7 +57,10 @@ struct tg_offer {
     struct tg_groups groups; /* of those that take one */
     uint64_t kinds_version;  /* of the numbering that the request has */
     struct tg_pack_request request;
+    unsigned char *answers; /* by shape, while everything is counted; else NULL */
 };
+
+enum { ANSWER_UNKNOWN, ANSWER_NO, ANSWER_YES, ANSWER_EACH /* ask for each device */ };
 
 struct offers {
     struct tg_map *map; /* by key */
@@ -179,6 +187,24 @@ static void copy_piece(struct tg_offer *o, const struct tg_piece *piece)
         .pods = pods, .n_pods = piece->n_pods, .claims = claims, .n_claims = piece->n_claims};
 }
 
+/* The demand in two. */
+static void split_demand(struct tg_offer *o)
+{
+    struct tg_amount *rest = must(tg_arena_alloc_array(o->arena, o->demand.n + 1, sizeof(*rest)));
+
+    o->rest = (struct tg_demand){.items = rest};
+    for (size_t i = 0; i < o->demand.n; i++) {
+        size_t k = 0;
+
+        while (k < TG_MAIN_ROOMS && strcmp(o->demand.items[i].name, tg_main_rooms[k]) != 0)
+            k++;
+        if (k < TG_MAIN_ROOMS)
+            o->main[k] = o->demand.items[i].value;
+        else
+            rest[o->rest.n++] = o->demand.items[i];
+    }
+}
+
 static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
                      struct tg_offer **ret, struct tg_error *err)
 {
@@ -190,6 +216,10 @@ static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
     o->work = tg_arena_new(TG_ARENA_UNLIMITED);
     copy_piece(o, piece);
     rc = tg_demand_sum(o->piece.pods, o->piece.n_pods, o->arena, &o->demand, err);
+    if (rc == 0)
+        split_demand(o);
+    for (size_t i = 0; i < o->piece.n_pods; i++)
+        o->cares = o->cares || tg_fit_cares(o->piece.pods[i]);
     for (size_t i = 0; rc == 0 && i < o->piece.n_claims; i++) {
         size_t devices = 0;
 
@@ -282,6 +312,8 @@ static unsigned char failed_rule(const struct tg_offer *o, const struct tg_fleet
 {
     size_t failed = row->object == NULL ? tg_fit_rules_count + 1 : tg_fit_rules_count;
 
+    if (row->plain && !o->cares)
+        return (unsigned char)failed;
     for (size_t i = 0; failed == tg_fit_rules_count && i < o->piece.n_pods; i++)
         failed = tg_fit_first_failed(row, o->piece.pods[i]);
     return (unsigned char)failed;
@@ -320,14 +352,53 @@ static int count_device(const struct tg_offer *o, size_t device, struct tg_offer
     return 0;
 }
 
+/* What all devices of the shape of this one are to the piece. */
+static unsigned char ask_shape(const struct tg_offer *o, size_t device)
+{
+    struct tg_error ignored = TG_ERROR_INIT;
+    bool is_known = true, yes = false;
+
+    for (size_t i = 0; i < o->n_needs && is_known && !yes; i++) {
+        if (tg_ask_shape(&o->book, o->needs[i].ask, device, &is_known, &yes, &ignored) < 0)
+            is_known = false;
+    }
+    if (!is_known)
+        return ANSWER_EACH;
+    return yes ? ANSWER_YES : ANSWER_NO;
+}
+
+/* A device of which the shape tells everything, by its face alone. */
+static bool count_face(const struct tg_offer *o, size_t device, uint32_t face,
+                       struct tg_offer_node *ret)
+{
+    unsigned char *answer;
+
+    if ((face & TG_FACE_PLAIN) == 0 || o->answers == NULL || ret->failed != tg_fit_rules_count)
+        return false;
+    answer = &o->answers[face >> TG_FACE_SHAPE];
+    if (*answer == ANSWER_UNKNOWN)
+        *answer = ask_shape(o, device);
+    if (*answer == ANSWER_EACH)
+        return false;
+    /* Whether it is free is anybody's guess: no branch is taken on it. */
+    ret->any += face & TG_FACE_FREE;
+    ret->free += *answer == ANSWER_YES ? face & TG_FACE_FREE : 0;
+    return true;
+}
+
 static int count_devices(const struct tg_offer *o, const struct tg_fleet_node *row,
                          struct tg_offer_node *ret, struct tg_error *err)
 {
+    const struct tg_fleet *fleet = o->fleet;
     int rc = 0;
 
     for (size_t d = 0; rc == 0 && d < row->n_devices; d++) {
-        ret->shared = ret->shared || o->fleet->devices[row->devices[d]].shared;
-        rc = count_device(o, row->devices[d], ret, err);
+        size_t device = row->first_device == TG_NO_ROW ? row->devices[d] : row->first_device + d;
+
+        if (count_face(o, device, fleet->faces[device], ret))
+            continue;
+        ret->shared = ret->shared || fleet->devices[device].shared;
+        rc = count_device(o, device, ret, err);
     }
     return rc;
 }
@@ -387,20 +458,29 @@ static int most_matches(struct tg_offer *o, const struct tg_fleet_node *row, siz
     return rc;
 }
 
+static size_t at_most(size_t copies, size_t devices, size_t each)
+{
+    size_t n = each == 1 ? devices : devices / each;
+
+    return n < copies ? n : copies;
+}
+
 static int count_copies(struct tg_offer *o, const struct tg_fleet_node *row,
                         struct tg_offer_node *ret, struct tg_error *err)
 {
-    size_t copies = tg_room_copies(row, NULL, 0, &o->demand, COPIES_MAX, NULL);
-    bool counts = o->devices > 0 && !o->admin && !ret->shared;
+    bool counts = o->devices > 0 && !o->admin && !ret->shared, exact = o->exact || ret->exact;
+    size_t copies = counts ? at_most(COPIES_MAX, ret->any, o->devices) : COPIES_MAX;
     int rc = 0;
 
-    if (counts && ret->any / o->devices < copies)
-        copies = ret->any / o->devices;
-    if (o->exact || ret->exact)
+    if (!exact && o->n_needs == 1)
+        copies = at_most(copies, ret->free, o->needs[0].count);
+    for (size_t i = 0; i < TG_MAIN_ROOMS; i++)
+        copies = tg_room_share(row->left[i], o->main[i], copies);
+    if (o->rest.n > 0)
+        copies = tg_room_copies(row, NULL, 0, &o->rest, copies, NULL);
+    if (exact)
         copies = copies > 0 ? 1 : 0;
-    else if (o->n_needs == 1)
-        copies = ret->free / o->needs[0].count < copies ? ret->free / o->needs[0].count : copies;
-    else if (o->devices > 0)
+    else if (o->n_needs > 1 && o->devices > 0)
         rc = most_matches(o, row, copies, &copies, err);
     ret->copies = (uint32_t)copies;
     return rc;
@@ -482,6 +562,23 @@ static void make_room(struct tg_offer *o)
     tg_groups_grow(&o->groups);
 }
 
+/* What the nodes after this one say lies here and there: it is on its way when they are looked at.
+ */
+static void look_ahead(const struct tg_offer *o, size_t node)
+{
+    const struct tg_fleet *fleet = o->fleet;
+
+    const struct tg_fleet_node *row;
+
+    if (node + AHEAD >= o->n_nodes)
+        return;
+    row = &fleet->nodes[node + AHEAD];
+    if (row->first_device != TG_NO_ROW)
+        __builtin_prefetch(&fleet->faces[row->first_device]);
+    else
+        __builtin_prefetch(row->devices);
+}
+
 static int count_all(struct tg_offer *o, struct tg_error *err)
 {
     int rc = open_book(o, err);
@@ -493,10 +590,14 @@ static int count_all(struct tg_offer *o, struct tg_error *err)
     make_room(o);
     o->n_nodes = o->fleet->n_nodes;
     o->n_erred = 0;
+    o->answers = tg_xcalloc(tg_fleet_shapes(o->fleet), sizeof(*o->answers));
     for (size_t i = 0; rc == 0 && i < o->n_nodes; i++) {
+        look_ahead(o, i);
         rc = look_at(o, i, &o->nodes[i], err);
         o->n_erred += o->nodes[i].erred ? 1 : 0;
     }
+    free(o->answers);
+    o->answers = NULL;
     group_all(o);
     return rc;
 }

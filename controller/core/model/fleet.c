@@ -156,10 +156,13 @@ void tg_fleet_close(struct tg_fleet *fleet)
         tg_place_free(model, (struct tg_place *)record);
     tg_table_done(&model->places);
     tg_blobs_done(&model->strings);
+    tg_blobs_done(&model->shapes);
     tg_blobs_done(&model->contents);
     tg_blobs_done(&model->demands);
     TG_VEC_DONE(&model->log);
     TG_VEC_DONE(&model->buffer);
+    TG_VEC_DONE(&model->attributes);
+    TG_VEC_DONE(&model->numbers);
     TG_VEC_DONE(&model->contests);
     TG_VEC_DONE(&model->news.nodes);
     tg_rows_done(model);

@@ -107,8 +107,10 @@ static void show(struct tg_model *model, const struct tg_held *held)
         tg_rows_find(model, held->pool, (const char *)tg_blobs_get(&model->strings, held->name));
 
     tg_news_pool(model, held->pool);
-    if (row != NULL)
-        row->holder = tg_slot_holder(row->slot, held);
+    if (row == NULL)
+        return;
+    row->holder = tg_slot_holder(row->slot, held);
+    tg_rows_face(model, row);
 }
 
 /* The whole device before shares of it; allocations before the rest: they are what the API server

@@ -70,6 +70,7 @@ enum tg_slot_flags {
     TG_SLOT_SHARED = 1U << 5,    /* may be given to several claims */
     TG_SLOT_POLICY = 1U << 7,    /* has a policy about amounts, which may forbid any */
     TG_SLOT_GUARD = 1U << 6,     /* publishes an attribute of the reserved domain */
+    TG_SLOT_GROUPS = 1U << 8,    /* consumes counters in compatibility groups */
 };
 struct tg_slot {            /* one device of a slice */
     uint32_t name, content; /* of the strings, of the contents */
@@ -174,14 +175,15 @@ struct tg_attic { /* what decisions keep with the fleet */
 
 struct tg_model {
     struct tg_fleet *fleet;
-    struct tg_blobs strings, contents, demands;
+    struct tg_blobs strings, shapes, contents, demands;
     struct tg_pack_strings pack; /* of strings */
     struct tg_table places, stays, slices, pools, held, owners, classes, rules;
     TG_VEC(struct tg_fleet_pool *) wide; /* pools with n_wide > 0, by driver and name */
     TG_VEC(struct tg_undo) log;
-    TG_VEC(unsigned char) buffer; /* scratch for packing */
-    struct tg_arena *rows;        /* of the rows of the fleet */
-    size_t rows_used;             /* bytes of it when all rows were written */
+    TG_VEC(unsigned char) buffer; /* scratch for packing, as are the next two */
+    TG_VEC(struct tg_keyed_attribute) attributes;
+    TG_VEC(uint32_t) numbers;
+    struct tg_arena *rows; /* scratch of one row */
     size_t rows_capacity, nodes_capacity;
     struct tg_sorted nodes_by_name; /* places that have a row */
     struct tg_sorted pools_by_name;
@@ -243,6 +245,20 @@ struct tg_fleet_pool *tg_fleet_pool_find(const struct tg_model *model, const cha
                                          const char *name);
 void tg_fleet_pool_release(struct tg_model *model, struct tg_fleet_pool *pool);
 int tg_fleet_pool_compare(const struct tg_fleet_pool *a, const struct tg_fleet_pool *b);
+
+/* content.c */
+/* The content of the device, whatever its name, used once more. */
+uint32_t tg_content_keep(struct tg_model *model, const char *driver,
+                         const struct tg_device *device);
+void tg_content_leave(struct tg_model *model, uint32_t content);
+uint32_t tg_content_shape(const struct tg_model *model, uint32_t content);
+/* Does reads say yes to the key of an attribute that tells devices of the shape apart? */
+bool tg_shape_tells(const struct tg_model *model, uint32_t shape,
+                    bool (*reads)(const void *data, const char *driver, const char *key),
+                    const void *data);
+/* What all devices of the shape have: no name, no telling attributes. TG_RESOURCE_EXHAUSTED. */
+int tg_shape_device(const struct tg_model *model, uint32_t shape, struct tg_arena *arena,
+                    struct tg_device *ret, struct tg_error *err);
 /* The device of a slot, with what belongs to it in the arena. TG_RESOURCE_EXHAUSTED. */
 int tg_slot_device(const struct tg_model *model, const struct tg_slot *slot, struct tg_arena *arena,
                    struct tg_device *ret, struct tg_error *err);
@@ -282,6 +298,7 @@ void tg_contests_forget(struct tg_model *model, uint32_t content);
 /* selection.c */
 void tg_selections_free(struct tg_model *model);
 void tg_selections_forget(struct tg_model *model, uint32_t content);
+void tg_selections_forget_shape(struct tg_model *model, uint32_t shape);
 
 /* make.c */
 void tg_makes_forget(struct tg_model *model, uint32_t content);
@@ -295,6 +312,11 @@ void tg_news_all(struct tg_model *model);
 /* pool.c */
 size_t
 tg_fleet_pool_newest(const struct tg_fleet_pool *pool); /* how many slices have its generation */
+/* Which devices of a counter set may be given away beside each other (DRADeviceCompatibilityGroups,
+ * alpha in 1.37) is not known here: a pool that says so is not used, as the built-in allocator does
+ * without the gate. Does a slice of the generation say so? */
+#define TG_POOL_GROUPS "uses compatibilityGroups, which this version does not serve"
+bool tg_fleet_pool_has_groups(const struct tg_fleet_pool *pool, int64_t generation);
 void tg_fleet_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool); /* sets why */
 
 /* rows.c */
@@ -310,6 +332,8 @@ void tg_rows_change(struct tg_model *model, struct tg_fleet_pool *pool);
 /* NULL: none, or none that says how things are. */
 struct tg_fleet_device *tg_rows_find(const struct tg_model *model, const struct tg_fleet_pool *pool,
                                      const char *device);
+/* What decisions look at first says what the row says. */
+void tg_rows_face(struct tg_model *model, const struct tg_fleet_device *row);
 void tg_rows_settle(struct tg_model *model);
 
 #endif

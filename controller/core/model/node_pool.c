@@ -9,6 +9,7 @@
 
 /* Counter sets had to be in the slices of their devices until 1.34 (dra-api 2.3). */
 #define RELEASE_OF_COUNTER_SLICES 35
+#define RELEASE_OF_GROUPS 37
 
 int tg_seen_open(const struct tg_model *model, struct tg_seen_slice *seen, struct tg_arena *arena,
                  struct tg_error *err)
@@ -106,6 +107,15 @@ struct slices {
     size_t n;
 };
 
+/* It has rules of which nothing is known here. */
+static void bar_foreign(const struct question *q, int64_t generation, struct tg_node_pool *p)
+{
+    if (q->rules->release < RELEASE_OF_GROUPS || !tg_fleet_pool_has_groups(p->pool, generation))
+        return;
+    p->state = TG_POOL_INCOMPLETE;
+    p->why = TG_POOL_GROUPS;
+}
+
 static int gather(const struct question *q, const struct tg_fleet_pool *pool, int64_t generation,
                   struct tg_node_pool *ret, struct slices *relevant)
 {
@@ -133,6 +143,7 @@ static int gather(const struct question *q, const struct tg_fleet_pool *pool, in
         if (!holds_counters_only(seen->slice, q->rules))
             ret->own[ret->n_own++] = ret->n_all - 1;
     }
+    bar_foreign(q, generation, ret);
     return rc;
 }
 

@@ -235,13 +235,30 @@ static const char *why_broken(const struct tg_place *place)
     return first == NULL ? place->broken : first->problem;
 }
 
+const char *const tg_main_rooms[TG_MAIN_ROOMS] = {[TG_MAIN_CPU] = TG_RESOURCE_CPU,
+                                                  [TG_MAIN_MEMORY] = TG_RESOURCE_MEMORY,
+                                                  [TG_MAIN_PODS] = TG_RESOURCE_PODS};
+
+static bool is_plain(const struct tg_fleet_node *row)
+{
+    const struct tg_node *object = row->object;
+
+    return row->broken == NULL && object->status->conditions.n > 0 &&
+           tg_streq(object->status->conditions.items[0].status, "True") &&
+           object->spec->taints.n == 0 &&
+           !(object->spec->unschedulable.set && object->spec->unschedulable.value);
+}
+
 void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place)
 {
     row->object = place->object;
     row->name = place->name;
     row->broken = why_broken(place);
     row->rooms = place->rooms;
-    row->n_rooms = place->n_rooms;
+    row->n_rooms = (uint32_t)place->n_rooms;
+    for (size_t i = 0; i < TG_MAIN_ROOMS; i++)
+        row->left[i] = tg_fleet_room_left(row, tg_main_rooms[i]);
+    row->plain = is_plain(row);
 }
 
 void tg_place_show(struct tg_model *model, const struct tg_place *place)

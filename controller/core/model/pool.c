@@ -26,6 +26,16 @@ static bool is_complete(const struct tg_fleet_pool *pool, size_t newest)
     return true;
 }
 
+bool tg_fleet_pool_has_groups(const struct tg_fleet_pool *pool, int64_t generation)
+{
+    for (size_t i = 0; i < pool->slices.n; i++) {
+        if (pool->slices.items[i]->generation == generation &&
+            (pool->slices.items[i]->flags & TG_SLOT_GROUPS) != 0)
+            return true;
+    }
+    return false;
+}
+
 static int compare_names(const void *a, const void *b, const void *context)
 {
     const struct tg_slot *x = a, *y = b;
@@ -90,6 +100,8 @@ void tg_fleet_pool_judge(struct tg_model *model, struct tg_fleet_pool *pool)
     pool->why = NULL;
     if (!is_complete(pool, newest))
         pool->why = "incomplete";
+    else if (newest > 0 && tg_fleet_pool_has_groups(pool, pool->slices.items[0]->generation))
+        pool->why = TG_POOL_GROUPS;
     else if (has_twins(pool, newest, model->scratch))
         pool->why = "has two devices of one name";
     else if (!counters_are_sound(model, pool, newest, model->scratch))

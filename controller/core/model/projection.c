@@ -38,7 +38,7 @@ static void add_attribute(struct tg_projection *p, const struct tg_device_attrib
     }
 }
 
-static bool is_sound(const struct tg_device_attribute *a)
+bool tg_projection_is_sound(const struct tg_device_attribute *a)
 {
     int kinds = (a->string != NULL) + (a->version != NULL) + a->int_.set + a->bool_.set;
     struct tg_semver version;
@@ -55,13 +55,13 @@ void tg_projection_init(struct tg_projection *p, const char *driver, const struc
     p->n = 0;
     p->fits = true;
     for (size_t i = 0; i < device->attributes.n; i++)
-        p->fits = p->fits && is_sound(&device->attributes.items[i].value);
+        p->fits = p->fits && tg_projection_is_sound(&device->attributes.items[i].value);
     add_text(p, shared ? '+' : '-', driver);
 }
 
 /* Is it what is read, or part of the domain that is read as a whole? Keys without a domain are in
  * that of the driver. */
-static bool is_read(const struct tg_projection *p, const char *key, const struct tg_cel_read *read)
+static bool is_read(const char *driver, const char *key, const struct tg_cel_read *read)
 {
     const char *slash = strchr(key, '/');
     size_t n = slash == NULL ? 0 : (size_t)(slash - key);
@@ -69,7 +69,7 @@ static bool is_read(const struct tg_projection *p, const char *key, const struct
     if (read->name != NULL && !tg_streq(slash == NULL ? key : slash + 1, read->name))
         return false;
     if (slash == NULL)
-        return tg_streq(p->driver, read->domain);
+        return tg_streq(driver, read->domain);
     return strncmp(key, read->domain, n) == 0 && read->domain[n] == '\0';
 }
 
@@ -82,7 +82,7 @@ static void add_read(struct tg_projection *p, const struct tg_cel_read *read,
         const char *key =
             read->capacity ? device->capacity.items[i].key : device->attributes.items[i].key;
 
-        if (!is_read(p, key, read))
+        if (!is_read(p->driver, key, read))
             continue;
         add_text(p, 'n', key);
         if (read->capacity)
@@ -105,4 +105,17 @@ void tg_projection_add(struct tg_projection *p, const struct tg_selector *select
         else
             add_read(p, &reads->items[i], device);
     }
+}
+
+bool tg_projection_reads(const struct tg_selector *selector, const char *driver, const char *key)
+{
+    const struct tg_cel_reads *reads = tg_selector_reads(selector);
+    bool is = reads->all;
+
+    for (size_t i = 0; i < reads->n && !is; i++) {
+        const struct tg_cel_read *read = &reads->items[i];
+
+        is = !read->capacity && (read->domain == NULL || is_read(driver, key, read));
+    }
+    return is;
 }

@@ -25,6 +25,10 @@ struct tg_projection {
  * only some releases know) there is no projection. */
 void tg_projection_init(struct tg_projection *p, const char *driver,
                         const struct tg_device *device);
+/* Is the attribute of a known kind, and a version if it says so? */
+bool tg_projection_is_sound(const struct tg_device_attribute *attribute);
+/* Does the selector read the attribute of that key, or may it? */
+bool tg_projection_reads(const struct tg_selector *selector, const char *driver, const char *key);
 /* What the selector reads. One that reads more than can be listed has no projection. */
 void tg_projection_add(struct tg_projection *p, const struct tg_selector *selector,
                        const struct tg_device *device);

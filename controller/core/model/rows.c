@@ -150,6 +150,13 @@ static int compare_pools(const void *a, const void *b)
     return tg_fleet_pool_compare(a, b);
 }
 
+static void free_taints(struct tg_fleet_device *row)
+{
+    free((void *)(uintptr_t)row->taints);
+    row->taints = NULL;
+    row->n_taints = 0;
+}
+
 void tg_rows_init(struct tg_model *model)
 {
     model->nodes_by_name =
@@ -173,8 +180,11 @@ void tg_rows_done(struct tg_model *model)
 
     for (size_t i = 0; i < fleet->n_nodes; i++)
         free(fleet->nodes[i].devices);
+    for (size_t i = 0; i < fleet->device_rows; i++)
+        free_taints(&fleet->devices[i]);
     free(fleet->nodes);
     free(fleet->devices);
+    free(fleet->faces);
     free(fleet->classes);
     free(fleet->taint_rules);
     forget_spare_rows(model);
@@ -214,6 +224,7 @@ static size_t open_rows(struct tg_model *model, size_t n)
         model->rows_capacity = model->rows_capacity == 0 ? 64 : 2 * model->rows_capacity;
         fleet->devices =
             tg_xreallocarray(fleet->devices, model->rows_capacity, sizeof(*fleet->devices));
+        fleet->faces = tg_xreallocarray(fleet->faces, model->rows_capacity, sizeof(*fleet->faces));
     }
     fleet->device_rows += n;
     for (size_t i = 0; i < n; i++)
@@ -234,22 +245,43 @@ static int compare_found(const void *a, const void *b, const void *context)
     return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
 }
 
-/* Taints stay with the rows; most devices have none. */
+/* In one block. Their strings are those of the content or of a rule: they stay as long as the row
+ * says what it says. */
+static void keep_taints(struct tg_fleet_device *row, const struct tg_taint *const *taints, size_t n)
+{
+    const struct tg_taint **list =
+        tg_xcalloc(n, sizeof(struct tg_taint *) + sizeof(struct tg_taint));
+    struct tg_taint *copies = (struct tg_taint *)(list + n);
+
+    for (size_t i = 0; i < n; i++) {
+        copies[i] = *taints[i];
+        list[i] = &copies[i];
+    }
+    row->taints = list;
+    row->n_taints = n;
+}
+
+/* Most devices have none. */
 static void write_taints(struct tg_model *model, const struct tg_slot *slot,
                          struct tg_fleet_device *row)
 {
     struct tg_device device = {.name = row->name};
     const struct tg_taint_query query = {
         .driver = row->driver, .pool = row->pool, .device = &device, .published = true};
+    const struct tg_taint *const *taints = NULL;
+    size_t n = 0;
 
+    tg_arena_reset(model->rows);
     if ((slot->flags & (TG_SLOT_TAINTED | TG_SLOT_UNHEALTHY)) != 0) {
         if (tg_slot_device(model, slot, model->rows, &device, NULL) < 0)
-            abort();
+            abort(); /* as tg_xmalloc */
     } else if (model->fleet->n_taint_rules == 0) {
         return;
     }
-    if (tg_taint_collect(model->fleet, &query, model->rows, &row->taints, &row->n_taints, NULL) < 0)
+    if (tg_taint_collect(model->fleet, &query, model->rows, &taints, &n, NULL) < 0)
         abort();
+    if (n > 0)
+        keep_taints(row, taints, n);
 }
 
 #define RESERVED "publishes an attribute of the reserved domain " TG_GUARD_DOMAIN
@@ -261,6 +293,16 @@ static bool is_exact(const struct found *found)
     return found->slice->place == NULL ||
            (found->slot->flags & (TG_SLOT_COUNTS | TG_SLOT_SHARED | TG_SLOT_POLICY)) != 0 ||
            found->partitions;
+}
+
+void tg_rows_face(struct tg_model *model, const struct tg_fleet_device *row)
+{
+    bool is_free = row->unsupported == NULL && row->contested == NULL && row->holder == NULL;
+    bool plain = !row->exact && !row->shared && row->n_taints == 0;
+
+    model->fleet->faces[row - model->fleet->devices] =
+        tg_content_shape(model, row->slot->content) << TG_FACE_SHAPE |
+        (is_free ? TG_FACE_FREE : 0) | (plain ? TG_FACE_PLAIN : 0);
 }
 
 static void fill_device(struct tg_model *model, const struct found *found,
@@ -287,6 +329,7 @@ static void fill_device(struct tg_model *model, const struct found *found,
     found->slot->row = (uint32_t)(row - fleet->devices) + 1;
     write_taints(model, found->slot, row);
     tg_contest_add(model, row);
+    tg_rows_face(model, row);
 }
 
 static void clear_slots(struct tg_fleet_pool *pool)
@@ -348,6 +391,7 @@ static void forget_rows(struct tg_model *model, const struct tg_fleet_pool *pool
         tg_contest_remove(model, row);
         if (nodes && row->node != TG_NO_INDEX)
             add_stale(model, row->node);
+        free_taints(row);
         row->slot = NULL;
     }
 }
@@ -498,6 +542,16 @@ static void link_pool(const struct tg_fleet_pool *pool, const struct tg_place *p
         qsort(links->rows.items + from, links->rows.n - from, sizeof(uint32_t), compare_rows);
 }
 
+/* Rows one after another, as those of one pool are. */
+static uint32_t first_of(const struct links *links)
+{
+    for (size_t i = 1; i < links->rows.n; i++) {
+        if (links->rows.items[i] != links->rows.items[0] + i)
+            return TG_NO_ROW;
+    }
+    return links->rows.n == 0 ? 0 : links->rows.items[0];
+}
+
 static void link_node(struct tg_model *model, size_t node, struct links *links)
 {
     struct tg_fleet_node *row = &model->fleet->nodes[node];
@@ -510,7 +564,8 @@ static void link_node(struct tg_model *model, size_t node, struct links *links)
         free(row->devices);
         row->devices = links->rows.n == 0 ? NULL : tg_xcalloc(links->rows.n, sizeof(*row->devices));
     }
-    row->n_devices = links->rows.n;
+    row->n_devices = (uint32_t)links->rows.n;
+    row->first_device = first_of(links);
     if (row->n_devices > 0)
         memcpy(row->devices, links->rows.items, row->n_devices * sizeof(*row->devices));
     row->stale = false;
@@ -545,7 +600,8 @@ static void write_all(struct tg_model *model)
     struct tg_sorted_at at = {.run = 0};
     struct tg_fleet_pool *pool;
 
-    tg_arena_reset(model->rows);
+    for (size_t i = 0; i < fleet->device_rows; i++)
+        free_taints(&fleet->devices[i]);
     forget_spare_rows(model);
     fleet->n_devices = fleet->device_rows = fleet->n_exact = 0;
     for (size_t i = 0; i < fleet->n_classes; i++)
@@ -558,20 +614,12 @@ static void write_all(struct tg_model *model)
     TG_VEC_CLEAR(&model->changed);
     for (size_t i = 0; i < fleet->n_nodes; i++)
         add_stale(model, i);
-    model->rows_used = tg_arena_used(model->rows);
 }
 
-/* What is written again and again leaves its taints behind, and pools that go their rows: not for
- * ever. */
+/* Pools that go leave their rows behind: not for ever. */
 static bool wastes_memory(const struct tg_model *model)
 {
-    return tg_arena_used(model->rows) > 2 * model->rows_used + ((size_t)1 << 20) ||
-           model->n_spare_rows > model->fleet->n_devices + 1024;
-}
-
-size_t tg_fleet_rows_bytes(const struct tg_fleet *fleet)
-{
-    return tg_arena_used(fleet->model->rows);
+    return model->n_spare_rows > model->fleet->n_devices + 1024;
 }
 
 void tg_rows_settle(struct tg_model *model)

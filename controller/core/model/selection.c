@@ -27,7 +27,7 @@ struct tg_selection {
     struct tg_arena *arena;
     const char *expression;
     struct tg_selector *selector;
-    struct verdicts of_contents, of_tuples;
+    struct verdicts of_shapes, of_contents, of_tuples; /* FAILS of a shape: look at its contents */
     struct tg_blobs tuples;
     size_t holders;
     uint64_t used; /* in which decision last */
@@ -49,6 +49,7 @@ static void forget_tuples(struct tg_selection *s)
 static void free_selection(struct tg_selection *s)
 {
     forget_tuples(s);
+    free(s->of_shapes.items);
     free(s->of_contents.items);
     tg_arena_free(s->arena);
     free(s);
@@ -171,22 +172,32 @@ static void learn(struct verdicts *verdicts, uint32_t number, enum verdict verdi
         (unsigned char)((*item & ~(3U << number % 4 * 2)) | (unsigned)verdict << number % 4 * 2);
 }
 
+static void forget(struct verdicts *verdicts, uint32_t number)
+{
+    if (known(verdicts, number) != VERDICT_UNKNOWN)
+        learn(verdicts, number, VERDICT_UNKNOWN);
+}
+
 void tg_selections_forget(struct tg_model *model, uint32_t content)
 {
     struct tg_record *record;
 
-    for (size_t at = 0; (record = tg_table_next(&model->selections, &at)) != NULL;) {
-        struct tg_selection *s = (struct tg_selection *)record;
+    for (size_t at = 0; (record = tg_table_next(&model->selections, &at)) != NULL;)
+        forget(&((struct tg_selection *)record)->of_contents, content);
+}
 
-        if (known(&s->of_contents, content) != VERDICT_UNKNOWN)
-            learn(&s->of_contents, content, VERDICT_UNKNOWN);
-    }
+void tg_selections_forget_shape(struct tg_model *model, uint32_t shape)
+{
+    struct tg_record *record;
+
+    for (size_t at = 0; (record = tg_table_next(&model->selections, &at)) != NULL;)
+        forget(&((struct tg_selection *)record)->of_shapes, shape);
 }
 
 static void learn_tuple(struct tg_selection *s, const struct tg_projection *tuple,
                         enum verdict verdict)
 {
-    if (s->tuples.table.n >= TUPLES)
+    if (s->tuples.n >= TUPLES)
         forget_tuples(s);
     learn(&s->of_tuples, tg_blobs_use(&s->tuples, tuple->bytes, tuple->n), verdict);
 }
@@ -215,24 +226,68 @@ static int evaluate(struct tg_selection *s, const char *driver, const struct tg_
     return rc;
 }
 
+static bool reads_key(const void *data, const char *driver, const char *key)
+{
+    return tg_projection_reads(((const struct tg_selection *)data)->selector, driver, key);
+}
+
+/* Of a shape: once for all its devices, if the selector reads nothing that tells them apart and
+ * does not fail. */
+static int ask_shape(struct tg_selection *s, struct tg_model *model, uint32_t shape,
+                     const char *driver, enum verdict *ret, struct tg_error *err)
+{
+    struct tg_error ignored = TG_ERROR_INIT;
+    struct tg_device device;
+    int rc = 0;
+
+    *ret = known(&s->of_shapes, shape);
+    if (*ret != VERDICT_UNKNOWN)
+        return 0;
+    *ret = VERDICT_FAILS;
+    tg_arena_reset(model->scratch);
+    if (!tg_shape_tells(model, shape, reads_key, s)) {
+        rc = tg_shape_device(model, shape, model->scratch, &device, err);
+        if (rc == 0)
+            rc = evaluate(s, driver, &device, ret, &ignored);
+    }
+    if (rc < 0 && rc != -TG_FAILED_PRECONDITION)
+        return ignored.code == TG_OK ? rc : tg_error_set(err, ignored.code, "%s", ignored.message);
+    learn(&s->of_shapes, shape, *ret);
+    return 0;
+}
+
+static int ask_content(struct tg_selection *s, struct tg_model *model, const struct tg_slot *slot,
+                       const char *driver, enum verdict *ret, struct tg_error *err)
+{
+    struct tg_device object;
+    int rc = 0;
+
+    *ret = known(&s->of_contents, slot->content);
+    if (*ret == VERDICT_YES || *ret == VERDICT_NO)
+        return 0;
+    tg_arena_reset(model->scratch);
+    rc = tg_slot_device(model, slot, model->scratch, &object, err);
+    if (rc == 0)
+        rc = evaluate(s, driver, &object, ret, err);
+    if (rc == 0 || rc == -TG_FAILED_PRECONDITION)
+        learn(&s->of_contents, slot->content, *ret);
+    return rc;
+}
+
 /* Apart from what is known already: that is asked for far more often and needs no room. */
 static int find_out(struct tg_selection *selection, const struct tg_fleet *fleet, size_t device,
                     bool *ret, struct tg_error *err)
 {
     struct tg_model *model = fleet->model;
-    const struct tg_slot *slot = fleet->devices[device].slot;
-    enum verdict verdict = VERDICT_UNKNOWN;
+    const struct tg_fleet_device *row = &fleet->devices[device];
     struct tg_error own = TG_ERROR_INIT;
-    struct tg_device object;
-    int rc;
+    enum verdict verdict = VERDICT_UNKNOWN;
+    int rc = ask_shape(selection, model, tg_fleet_shape(fleet, device), row->driver, &verdict,
+                       err == NULL ? &own : err);
 
-    err = err == NULL ? &own : err;
-    tg_arena_reset(model->scratch);
-    rc = tg_slot_device(model, slot, model->scratch, &object, err);
-    if (rc == 0)
-        rc = evaluate(selection, fleet->devices[device].driver, &object, &verdict, err);
-    if (rc == 0 || rc == -TG_FAILED_PRECONDITION)
-        learn(&selection->of_contents, slot->content, verdict);
+    if (rc == 0 && verdict == VERDICT_FAILS)
+        rc = ask_content(selection, model, row->slot, row->driver, &verdict,
+                         err == NULL ? &own : err);
     *ret = verdict == VERDICT_YES;
     return rc;
 }
@@ -240,12 +295,24 @@ static int find_out(struct tg_selection *selection, const struct tg_fleet *fleet
 int tg_selection_matches(struct tg_selection *selection, const struct tg_fleet *fleet,
                          size_t device, bool *ret, struct tg_error *err)
 {
-    enum verdict verdict = known(&selection->of_contents, fleet->devices[device].slot->content);
+    enum verdict verdict = known(&selection->of_shapes, tg_fleet_shape(fleet, device));
 
     if (verdict == VERDICT_UNKNOWN || verdict == VERDICT_FAILS)
         return find_out(selection, fleet, device, ret, err);
     *ret = verdict == VERDICT_YES;
     return 0;
+}
+
+int tg_selection_of_shape(struct tg_selection *selection, const struct tg_fleet *fleet,
+                          size_t device, bool *ret_known, bool *ret, struct tg_error *err)
+{
+    enum verdict verdict = VERDICT_UNKNOWN;
+    int rc = ask_shape(selection, fleet->model, tg_fleet_shape(fleet, device),
+                       fleet->devices[device].driver, &verdict, err);
+
+    *ret_known = verdict == VERDICT_YES || verdict == VERDICT_NO;
+    *ret = verdict == VERDICT_YES;
+    return rc;
 }
 
 size_t tg_selection_evaluations(const struct tg_selection *selection)

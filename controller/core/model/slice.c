@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slices and the pools that they make up. Of a device its content is kept once among all that have
- * the same, as bytes. */
+/* Slices and the pools that they make up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,71 +181,6 @@ struct tg_fleet_slice *tg_slice_find(const struct tg_model *model, const char *n
                                                   is_slice, name);
 }
 
-static void drop_string(void *data, uint32_t number)
-{
-    tg_blobs_drop(&((struct tg_model *)data)->strings, number, NULL, NULL);
-}
-
-/* A content is the number of its driver, for a selector may ask for it, and the device as bytes. */
-#define DRIVER sizeof(uint32_t)
-
-static uint32_t driver_of(const unsigned char *bytes)
-{
-    uint32_t number;
-
-    memcpy(&number, bytes, DRIVER);
-    return number;
-}
-
-static void drop_content(void *data, const unsigned char *bytes)
-{
-    drop_string(data, driver_of(bytes));
-    tg_pack_each_string(&tg_device_type, bytes + DRIVER, drop_string, data);
-}
-
-static size_t pack_content(struct tg_model *model, const char *driver,
-                           const struct tg_device *device)
-{
-    uint32_t number = model->pack.put(model->pack.data, driver);
-
-    memcpy(model->buffer.items, &number, DRIVER);
-    return DRIVER + tg_pack(&tg_device_type, device, &model->pack, model->buffer.items + DRIVER,
-                            model->buffer.capacity - DRIVER);
-}
-
-/* Everything of the device but its name, kept once. */
-static uint32_t keep_content(struct tg_model *model, const char *driver,
-                             const struct tg_device *device)
-{
-    struct tg_device nameless = *device;
-    size_t n;
-
-    nameless.name = NULL;
-    TG_VEC_RESERVE(&model->buffer, 4096);
-    n = pack_content(model, driver, &nameless);
-    if (n > model->buffer.capacity) {
-        TG_VEC_RESERVE(&model->buffer, n);
-        n = pack_content(model, driver, &nameless);
-        /* The strings were used once too often. */
-        drop_content(model, model->buffer.items);
-    }
-    /* Bytes that are there already have their own use of the strings. */
-    if (tg_blobs_find(&model->contents, model->buffer.items, n) != 0)
-        drop_content(model, model->buffer.items);
-    return tg_blobs_use(&model->contents, model->buffer.items, n);
-}
-
-/* What was found out of it goes with it. */
-static void leave_content(struct tg_model *model, uint32_t content)
-{
-    if (model->contents.items[content - 1]->uses == 1) {
-        tg_contests_forget(model, content);
-        tg_selections_forget(model, content);
-        tg_makes_forget(model, content);
-    }
-    tg_blobs_drop(&model->contents, content, drop_content, model);
-}
-
 static bool derived(const struct tg_resource_slice_spec *slice, const struct tg_device *device)
 {
     const struct tg_device_attribute *a = tg_attribute_own(device, slice->driver, "derived");
@@ -266,6 +200,9 @@ static uint32_t flags_of(const struct tg_resource_slice_spec *spec, const struct
     flags |= device->binding_conditions.n > 0 ? TG_SLOT_BINDING : 0U;
     flags |= is_true(device->allow_multiple_allocations) ? TG_SLOT_SHARED : 0U;
     flags |= tg_attribute_has_domain(device, spec->driver, TG_GUARD_DOMAIN) ? TG_SLOT_GUARD : 0U;
+    for (size_t i = 0; i < device->consumes_counters.n; i++)
+        flags |=
+            device->consumes_counters.items[i].compatibility_groups.n > 0 ? TG_SLOT_GROUPS : 0U;
     for (size_t i = 0; i < device->capacity.n; i++)
         flags |= device->capacity.items[i].value.request_policy != NULL ? TG_SLOT_POLICY : 0U;
     return flags;
@@ -282,7 +219,7 @@ static void fill_slots(struct tg_model *model, const struct tg_resource_slice_sp
         if (device->name == NULL)
             continue;
         slot->name = model->pack.put(model->pack.data, device->name);
-        slot->content = keep_content(model, spec->driver, device);
+        slot->content = tg_content_keep(model, spec->driver, device);
         slot->flags = flags_of(spec, device);
         slice->flags |= slot->flags;
         slice->n_slots++;
@@ -346,7 +283,7 @@ void tg_slice_free(struct tg_model *model, struct tg_fleet_slice *slice)
 {
     for (size_t i = 0; i < slice->n_slots; i++) {
         tg_blobs_drop(&model->strings, slice->slots[i].name, NULL, NULL);
-        leave_content(model, slice->slots[i].content);
+        tg_content_leave(model, slice->slots[i].content);
     }
     if (slice->place != NULL) {
         slice->place->links--;
@@ -402,15 +339,4 @@ void tg_slice_drop(struct tg_model *model, const char *name)
 
     if (slice != NULL)
         remove_slice(model, slice);
-}
-
-int tg_slot_device(const struct tg_model *model, const struct tg_slot *slot, struct tg_arena *arena,
-                   struct tg_device *ret, struct tg_error *err)
-{
-    if (tg_unpack_into(&tg_device_type, tg_blobs_get(&model->contents, slot->content) + DRIVER,
-                       &model->pack, arena, ret) < 0)
-        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
-                            "the decision needs more memory than its budget");
-    ret->name = (const char *)tg_blobs_get(&model->strings, slot->name);
-    return 0;
 }

@@ -125,34 +125,83 @@ void tg_table_done(struct tg_table *table)
     *table = (struct tg_table){.n = 0};
 }
 
-struct bytes {
-    const void *p;
-    size_t n;
-};
-
-static bool is_blob(const struct tg_record *record, const void *key)
+static size_t home_of_blob(const struct tg_blobs *blobs, uint32_t hash)
 {
-    const struct tg_blob *blob = (const struct tg_blob *)record;
-    const struct bytes *bytes = key;
+    return hash & (blobs->n_slots - 1);
+}
 
-    return blob->n == bytes->n && memcmp(blob->bytes, bytes->p, bytes->n) == 0;
+static size_t next_slot(const struct tg_blobs *blobs, size_t at)
+{
+    return (at + 1) & (blobs->n_slots - 1);
+}
+
+static struct tg_blob *blob_at(const struct tg_blobs *blobs, size_t at)
+{
+    return blobs->slots[at] == 0 ? NULL : blobs->items[blobs->slots[at] - 1];
 }
 
 static struct tg_blob *find_blob(const struct tg_blobs *blobs, const void *bytes, size_t n,
-                                 uint64_t *ret_hash)
+                                 uint32_t *ret_hash)
 {
-    const struct bytes key = {.p = bytes, .n = n};
+    struct tg_blob *blob;
 
-    *ret_hash = hash_bytes(TG_HASH_SEED, bytes, n);
-    return (struct tg_blob *)tg_table_find(&blobs->table, *ret_hash, is_blob, &key);
+    *ret_hash = (uint32_t)hash_bytes(TG_HASH_SEED, bytes, n);
+    if (blobs->n_slots == 0)
+        return NULL;
+    for (size_t at = home_of_blob(blobs, *ret_hash); (blob = blob_at(blobs, at)) != NULL;
+         at = next_slot(blobs, at)) {
+        if (blob->hash == *ret_hash && blob->n == n && memcmp(blob->bytes, bytes, n) == 0)
+            return blob;
+    }
+    return NULL;
 }
 
 uint32_t tg_blobs_find(const struct tg_blobs *blobs, const void *bytes, size_t n)
 {
-    uint64_t hash;
+    uint32_t hash;
     const struct tg_blob *blob = find_blob(blobs, bytes, n, &hash);
 
     return blob == NULL ? 0 : blob->number;
+}
+
+static void put_blob(struct tg_blobs *blobs, const struct tg_blob *blob)
+{
+    size_t at = home_of_blob(blobs, blob->hash);
+
+    while (blobs->slots[at] != 0)
+        at = next_slot(blobs, at);
+    blobs->slots[at] = blob->number;
+}
+
+static void resize_blobs(struct tg_blobs *blobs, size_t n_slots)
+{
+    free(blobs->slots);
+    blobs->n_slots = n_slots;
+    blobs->slots = tg_xcalloc(n_slots, sizeof(*blobs->slots));
+    for (size_t i = 0; i < blobs->n_items; i++) {
+        if (blobs->items[i] != NULL)
+            put_blob(blobs, blobs->items[i]);
+    }
+}
+
+/* As tg_table_remove. */
+static void take_blob(struct tg_blobs *blobs, const struct tg_blob *blob)
+{
+    size_t mask = blobs->n_slots - 1, hole = home_of_blob(blobs, blob->hash);
+    const struct tg_blob *other;
+
+    while (blobs->slots[hole] != blob->number) {
+        assert(blobs->slots[hole] != 0);
+        hole = next_slot(blobs, hole);
+    }
+    for (size_t at = next_slot(blobs, hole); (other = blob_at(blobs, at)) != NULL;
+         at = next_slot(blobs, at)) {
+        if (((at - home_of_blob(blobs, other->hash)) & mask) >= ((at - hole) & mask)) {
+            blobs->slots[hole] = blobs->slots[at];
+            hole = at;
+        }
+    }
+    blobs->slots[hole] = 0;
 }
 
 static uint32_t new_number(struct tg_blobs *blobs)
@@ -166,19 +215,27 @@ static uint32_t new_number(struct tg_blobs *blobs)
     return (uint32_t)++blobs->n_items;
 }
 
+static struct tg_blob *new_blob(struct tg_blobs *blobs, const void *bytes, size_t n, uint32_t hash)
+{
+    struct tg_blob *blob = tg_xmalloc(sizeof(*blob) + n);
+
+    *blob = (struct tg_blob){.hash = hash, .number = new_number(blobs), .n = (uint32_t)n};
+    memcpy(blob->bytes, bytes, n);
+    blobs->items[blob->number - 1] = blob;
+    if (4 * ++blobs->n > 3 * blobs->n_slots)
+        resize_blobs(blobs, blobs->n_slots == 0 ? LEAST_CAPACITY : 2 * blobs->n_slots);
+    else
+        put_blob(blobs, blob);
+    return blob;
+}
+
 uint32_t tg_blobs_use(struct tg_blobs *blobs, const void *bytes, size_t n)
 {
-    uint64_t hash;
+    uint32_t hash;
     struct tg_blob *blob = find_blob(blobs, bytes, n, &hash);
 
-    if (blob == NULL) {
-        blob = tg_xmalloc(sizeof(*blob) + n);
-        *blob = (struct tg_blob){
-            .record = {.hash = hash}, .number = new_number(blobs), .n = (uint32_t)n};
-        memcpy(blob->bytes, bytes, n);
-        blobs->items[blob->number - 1] = blob;
-        tg_table_add(&blobs->table, &blob->record);
-    }
+    if (blob == NULL)
+        blob = new_blob(blobs, bytes, n, hash);
     blob->uses++;
     return blob->number;
 }
@@ -192,7 +249,7 @@ void tg_blobs_drop(struct tg_blobs *blobs, uint32_t number,
         return;
     if (dying != NULL)
         dying(data, blob->bytes);
-    tg_table_remove(&blobs->table, &blob->record);
+    take_blob(blobs, blob);
     blobs->items[number - 1] = NULL;
     if (blobs->n_spare == blobs->spare_capacity) {
         blobs->spare_capacity =
@@ -201,6 +258,9 @@ void tg_blobs_drop(struct tg_blobs *blobs, uint32_t number,
     }
     blobs->spare[blobs->n_spare++] = number;
     free(blob);
+    blobs->n--;
+    if (blobs->n_slots > LEAST_CAPACITY && 8 * blobs->n < blobs->n_slots)
+        resize_blobs(blobs, blobs->n_slots / 2);
 }
 
 void tg_blobs_done(struct tg_blobs *blobs)
@@ -209,6 +269,6 @@ void tg_blobs_done(struct tg_blobs *blobs)
         free(blobs->items[i]);
     free(blobs->items);
     free(blobs->spare);
-    tg_table_done(&blobs->table);
+    free(blobs->slots);
     *blobs = (struct tg_blobs){.n_items = 0};
 }

@@ -35,18 +35,20 @@ uint64_t tg_hash_mix(uint64_t hash, uint64_t number);
 uint64_t tg_hash_text(uint64_t hash, const char *s);
 #define TG_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
 
-/* Bytes kept once: numbers above 0, with a count of uses. */
+/* Bytes kept once: numbers above 0, with a count of uses. Half of what a fleet weighs is in these,
+ * so they are told apart by 32 bits of their hash and found by their numbers. */
 struct tg_blob {
-    struct tg_record record;
-    uint32_t number, uses, n;
+    uint32_t hash, number, uses, n;
     _Alignas(max_align_t) unsigned char bytes[];
 };
 struct tg_blobs {
-    struct tg_table table;
     struct tg_blob **items; /* by number - 1; NULL: free */
     size_t n_items, capacity;
     uint32_t *spare; /* numbers that are free */
     size_t n_spare, spare_capacity;
+    uint32_t *slots; /* numbers by hash, 0: none; a power of two of them */
+    size_t n_slots;
+    size_t n; /* how many there are */
 };
 
 /* The number of these bytes, used once more. */

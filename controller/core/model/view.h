@@ -15,6 +15,12 @@
 
 #define TG_NO_INDEX ((size_t)-1)
 
+#define TG_NO_ROW UINT32_MAX
+
+/* What nearly every pod wants is with the row of a node, the rest a step away. */
+enum tg_main_room { TG_MAIN_CPU, TG_MAIN_MEMORY, TG_MAIN_PODS, TG_MAIN_ROOMS };
+extern const char *const tg_main_rooms[TG_MAIN_ROOMS]; /* their names */
+
 struct tg_fleet_room { /* one resource of a node */
     const char *name;
     int64_t allocatable, used; /* in the unit of struct tg_amount */
@@ -27,10 +33,12 @@ struct tg_fleet_node {
     const char
         *broken; /* why the node cannot be judged (a quantity that does not parse), or NULL */
     struct tg_fleet_room *rooms; /* sorted by name */
-    size_t n_rooms;
-    uint32_t *devices; /* indexes of fleet->devices, in order of driver, pool, name */
-    size_t n_devices;
-    bool stale; /* the list is about to be written anew */
+    uint32_t *devices;           /* indexes of fleet->devices, in order of driver, pool, name */
+    int64_t left[TG_MAIN_ROOMS]; /* as tg_fleet_room_left, of what nearly every pod wants */
+    uint32_t n_rooms, n_devices;
+    uint32_t first_device; /* TG_NO_ROW, or: the devices are these and those that follow */
+    bool stale;            /* the list is about to be written anew */
+    bool plain;            /* ready, readable, not cordoned, without taints */
 };
 
 struct tg_fleet_device {
@@ -67,12 +75,19 @@ struct tg_fleet_class {
     size_t contests_first;     /* the first of them, or TG_NO_INDEX: not known */
 };
 
+/* The face of a device, in its row of fleet->faces: what most decisions look at, without the rest.
+ */
+#define TG_FACE_FREE 1U  /* supported, not contested, held by nobody */
+#define TG_FACE_PLAIN 2U /* not exact, not shared, without taints: the shape tells everything */
+#define TG_FACE_SHAPE 2  /* bits before the number of its shape (content.c) */
+
 struct tg_fleet {
     struct tg_fleet_node *nodes;
     size_t n_nodes;                  /* rows, those that are nobody's included */
     struct tg_fleet_device *devices; /* of a pool one after another, by name */
     size_t n_devices;                /* without rows that are nobody's */
     size_t device_rows;              /* with them */
+    uint32_t *faces;                 /* as many */
     size_t n_exact;                  /* devices that are exact */
     size_t n_bad_pools;
     struct tg_fleet_class *classes; /* by name */
@@ -112,6 +127,12 @@ size_t tg_fleet_next_node(const struct tg_fleet *fleet, struct tg_fleet_walk *wa
 size_t tg_fleet_next_device(const struct tg_fleet *fleet, struct tg_fleet_walk *walk);
 /* Only those that are of no node in particular. */
 size_t tg_fleet_next_wide(const struct tg_fleet *fleet, struct tg_fleet_walk *walk);
+/* Numbers of shapes are below that, for now. */
+size_t tg_fleet_shapes(const struct tg_fleet *fleet);
+static inline uint32_t tg_fleet_shape(const struct tg_fleet *fleet, size_t device)
+{
+    return fleet->faces[device] >> TG_FACE_SHAPE;
+}
 /* Do all slices of the pool that are in force name one and the same node? */
 bool tg_fleet_pool_is_local(const struct tg_fleet *fleet, const char *driver, const char *pool);
 /* Does the selector match the device of that row? TG_FAILED_PRECONDITION: it fails on it. */
@@ -125,8 +146,6 @@ bool tg_fleet_attribute(const struct tg_fleet *fleet, size_t device, const char 
 /* What is left of a resource on a node: 0 if the node does not offer it; below 0 if it is
  * overcommitted. */
 int64_t tg_fleet_room_left(const struct tg_fleet_node *node, const char *resource);
-/* Bytes that rows have beside them (taints), for tests. */
-size_t tg_fleet_rows_bytes(const struct tg_fleet *fleet);
 /* strcmp by three keys. */
 int tg_fleet_compare_id(const char *a_driver, const char *a_pool, const char *a_device,
                         const char *b_driver, const char *b_pool, const char *b_device);
