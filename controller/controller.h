@@ -14,6 +14,7 @@
 #include "api/tangram/configuration.h"
 #include "controller/auditor.h"
 #include "controller/commit/commit.h"
+#include "controller/commit/search.h"
 #include "controller/core/cel/selector.h"
 #include "controller/core/model/usage.h"
 #include "controller/lessons.h"
@@ -44,8 +45,14 @@ struct tg_unit_state {
     int64_t planned_since; /* monotonic: when the plan under way was decided; 0: none is */
     bool recorded;         /* it stands in the API */
     TG_VEC(struct tg_lost_device) lost; /* of its allocations that are no more */
-    char *marker_uid;                   /* what markers of its allocations carry; NULL if unknown */
-    bool seen;                          /* in this pass */
+    struct {                            /* explain.c: what was explained last; text NULL: nothing */
+        char *hint, *hint_text;         /* what the search said then */
+        char *reason, *text;
+        uint64_t members; /* hash of those it was for */
+        int64_t since;    /* monotonic */
+    } why;
+    char *marker_uid; /* what markers of its allocations carry; NULL if unknown */
+    bool seen;        /* in this pass */
 };
 
 /* Lists before the first decision of a reign (refresh.c). */
@@ -229,6 +236,17 @@ void tg_controller_report(struct tg_controller *controller, struct tg_unit_state
 void tg_controller_report_class(struct tg_controller *controller,
                                 const struct tg_device_class *klass, const char *reason,
                                 const char *text);
+
+/* report.c: tells members of a unit from others. */
+uint64_t tg_controller_hash_members(const struct tg_unit *unit);
+
+/* explain.c: the decision of a search that found no place gets the reason and the text of a full
+ * explanation, or the one that still stands. The fleet is as it was. */
+void tg_controller_explain(struct tg_controller *controller, const struct tg_view *view,
+                           struct tg_unit_state *state, const struct tg_unit *unit,
+                           const struct tg_search *search, struct tg_arena *arena,
+                           struct tg_decision *decision);
+void tg_controller_forget_why(struct tg_unit_state *state);
 
 /* debug.c */
 int tg_controller_serve(struct tg_controller *controller, const char *address,

@@ -356,6 +356,9 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
                                                      : TG_SEARCH_REFUSED);
     if (search.placed)
         return begin(pass, c, input, &search.request, &search.placement, decision);
+    if (search.no_place != NULL)
+        tg_controller_explain(pass->controller, &pass->view, c->state, c->unit, &search,
+                              pass->scratch, decision);
     return tg_commit_show(input, decision->joins ? NULL : search.no_place, pass->scratch, decision,
                           &pass->err);
 }

@@ -14,7 +14,7 @@
 #define EVENTS_MAX 64
 
 /* A member that is new has not heard it yet. */
-static uint64_t hash_members(const struct tg_unit *unit)
+uint64_t tg_controller_hash_members(const struct tg_unit *unit)
 {
     uint64_t hash = 0;
 
@@ -30,7 +30,7 @@ static bool says_the_same(struct tg_unit_state *state, const struct tg_unit *uni
                           const struct tg_decision *decision)
 {
     TG_AUTOFREE char *line = tg_xasprintf("%s: %s", decision->reason, decision->text);
-    uint64_t members = hash_members(unit);
+    uint64_t members = tg_controller_hash_members(unit);
 
     if (tg_streq(line, state->said) && members == state->said_to)
         return true;

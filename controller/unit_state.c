@@ -26,6 +26,7 @@ static void state_free(void *value)
     free(state->pending);
     free(state->said);
     free(state->marker_uid);
+    tg_controller_forget_why(state);
     free(state);
 }
 

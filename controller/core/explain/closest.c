@@ -144,6 +144,8 @@ static void note_holder(struct tg_explaining *e, size_t device, bool on_best)
         out->n_holders++;
     }
     holder->devices++;
+    holder->counted = holder->counted || (row->node != TG_NO_INDEX && e->in_scope[row->node] &&
+                                          e->group->failed[row->node] == tg_fit_rules_count);
 }
 
 /* What is made of the same counters may be in the way, whatever it is. */
@@ -177,6 +179,18 @@ static void list_holders(struct tg_explaining *e, size_t best)
     }
     if (e->n_held == TG_EXPLAIN_HELD)
         e->out->more_holders = true;
+}
+
+/* Names are those of the fleet, in which trials take claims off and put them back. */
+static int keep_names(struct tg_explaining *e, struct tg_error *err)
+{
+    for (size_t i = 0; i < e->out->n_holders; i++) {
+        e->out->holders[i].name = tg_arena_strdup(e->arena, e->out->holders[i].name);
+        if (e->out->holders[i].name == NULL)
+            return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                "the decision needs more memory than its budget");
+    }
+    return 0;
 }
 
 static void find_residents(struct tg_explaining *e)
@@ -228,7 +242,7 @@ static void judge_ever(struct tg_explaining *e)
         node = e->whole_on[i] > node ? e->whole_on[i] : node;
     node += e->whole_wide;
     e->out->most = node;
-    e->out->never = node > 0 && node < e->group->devices;
+    e->out->never = e->out->never_one = node > 0 && node < e->group->devices;
     if (e->out->never || board->n_groups > 1 || e->whole_wide > 0 || node == 0)
         return;
     for (size_t i = 0; i < e->pack.required.n; i++) {
@@ -311,9 +325,10 @@ static void tell_bad_pools(struct tg_explaining *e)
     e->out->bad_pool_why = pool.why;
 }
 
-void tg_explain_closest(struct tg_explaining *e)
+int tg_explain_closest(struct tg_explaining *e, struct tg_error *err)
 {
     size_t best = find_best_node(e);
+    int rc;
 
     count_nodes(e);
     tell_bad_pools(e);
@@ -321,6 +336,10 @@ void tg_explain_closest(struct tg_explaining *e)
         tell_node(e, best);
     tell_domain(e);
     list_holders(e, best);
+    rc = keep_names(e, err);
+    if (rc < 0)
+        return rc;
     find_residents(e);
     judge_ever(e);
+    return 0;
 }

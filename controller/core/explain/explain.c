@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/explain/explain.h"
 
+#include <string.h>
+
 #include "api/runtime/base/str.h"
 #include "controller/core/explain/parts.h"
 #include "controller/core/fit/rule.h"
@@ -17,7 +19,7 @@ static int find_domain(struct tg_explaining *e, struct tg_error *err)
 
     for (size_t i = 0; i < e->pack.required.n; i++) {
         const struct tg_domain *domain = &e->pack.required.items[i];
-        size_t placed = 0;
+        size_t placed = domain->places; /* right for members that are all alike */
         int rc = 0;
 
         if (e->domain != NULL &&
@@ -121,6 +123,15 @@ static bool has_constraints(const struct tg_explaining *e)
     return false;
 }
 
+static bool is_contested(const struct tg_explaining *e)
+{
+    for (size_t i = 0; i < e->n_suspects; i++) {
+        if (strcmp(e->suspects[i].rule, "DeviceContested") == 0)
+            return true;
+    }
+    return false;
+}
+
 static const char *reason_of_devices(const struct tg_explaining *e)
 {
     const struct tg_explained_supply *supply = &e->out->supply;
@@ -134,7 +145,7 @@ static const char *reason_of_devices(const struct tg_explaining *e)
     if (lacks_match(e, TG_FUNNEL_TOLERATED))
         return "DevicesTainted";
     if (!lacks_match(e, TG_FUNNEL_FREE) && lacks_match(e, TG_FUNNEL_UNCONTESTED))
-        return "DevicesContested";
+        return is_contested(e) ? "DevicesContested" : "DevicesUnsupported";
     if (is_short_of_room(e))
         return "InsufficientNodeResources";
     if (supply->free < e->group->devices)
@@ -178,10 +189,10 @@ static int explain(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_er
         rc = look_at_member(e, err);
     if (rc == 0)
         rc = tg_explain_walk(e, err);
-    if (rc < 0)
-        return rc;
-    tg_explain_closest(e);
-    rc = tg_explain_misses(e, err);
+    if (rc == 0)
+        rc = tg_explain_closest(e, err);
+    if (rc == 0)
+        rc = tg_explain_misses(e, err);
     if (rc == 0)
         e->out->reason = reason_of(e);
     if (rc == 0)

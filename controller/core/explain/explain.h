@@ -43,7 +43,7 @@ const char *tg_funnel_stage_name(enum tg_funnel_stage stage);
 
 struct tg_explained_request { /* one request of the member, or one alternative of firstAvailable */
     const char *claim;        /* "ns/name" */
-    const char *request;      /* "req" or "req/sub", as results have it */
+    const char *request;      /* its name, also of an alternative */
     const char *device_class;
     size_t count; /* devices that it asks for; All: 0 */
     size_t devices[TG_FUNNEL_STAGES];
@@ -57,6 +57,8 @@ struct tg_explained_holder {
     size_t devices;   /* how many of them it has */
     int64_t until;    /* wall clock (ns) at which a hold ends; 0: not known */
     bool on_best_node;
+    bool counted; /* supply.held counts it: where it comes closest, on a node that passes all rules
+                   */
 };
 
 /* Where the member comes closest. */
@@ -106,7 +108,7 @@ struct tg_explained_supply {
 /* One rule alone is in the way of so much: what it would add if it were not there. */
 struct tg_explained_miss {
     const char *rule; /* reason code: of a node rule, or SelectorMismatch, ClassMismatch,
-                         DeviceTainted, DeviceContested, DeviceUnsupported */
+                         DeviceTainted, DeviceUnhealthy, DeviceContested, DeviceUnsupported */
     const char *what; /* the taint, selector, class; NULL: the code says all */
     size_t request;   /* index into requests, of a rule about devices */
     size_t nodes;     /* nodes that fail this rule only */
@@ -156,7 +158,8 @@ struct tg_explanation {
     bool gave_up;       /* the search ended at its step bound */
     size_t steps;       /* that bound */
     bool never;         /* even with all its devices free, no node or no domain would be enough */
-    size_t most;        /* never: devices of a member on one node, else members, at most */
+    bool never_one;     /* not even for this one member */
+    size_t most;        /* never_one: devices on one node at most; else members at most */
     size_t devices;     /* that the member needs at least */
     size_t nodes;       /* that were looked at */
     size_t nodes_fit;   /* that pass all node rules */

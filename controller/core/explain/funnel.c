@@ -212,7 +212,8 @@ static void note_suspect(struct tg_explaining *e, size_t request, size_t device,
         suspect.rule = of_class ? "ClassMismatch" : "SelectorMismatch";
         suspect.text = tg_selection_expression(ask->selectors[v->selector]);
     } else if (v->taints_failed == 1) {
-        suspect.rule = "DeviceTainted";
+        suspect.rule =
+            tg_streq(v->taint->key, TG_TAINT_UNHEALTHY_KEY) ? "DeviceUnhealthy" : "DeviceTainted";
         suspect.taint = v->taint;
     } else {
         suspect.rule = row->contested != NULL ? "DeviceContested" : "DeviceUnsupported";
@@ -266,8 +267,7 @@ static int look_at(struct funnel *f, size_t request, size_t device, struct looks
     if (v.selectors_failed == 0) {
         looks->selected |= 1U << request;
         looks->whole |= v.taints_failed == 0 && v.ours ? 1U << request : 0;
-        e->fits_alone[request] =
-            e->fits_alone[request] || (row->unsupported == NULL && node_passes(e, row));
+        e->fits_alone[request] = e->fits_alone[request] || node_passes(e, row);
     }
     note_suspect(e, request, device, &v);
     if (v.stage != TG_FUNNEL_UNCONTESTED)

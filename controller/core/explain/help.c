@@ -218,10 +218,26 @@ static void try_smaller_pod(struct helper *h)
                    .kind = TG_HELP_SMALLER_POD, .what = node->resource, .amount = node->left});
 }
 
+/* Alternatives of one request have its name. */
+static bool has_alternatives(const struct tg_explanation *e, const struct tg_explained_request *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->n_requests; i++)
+        n += strcmp(e->requests[i].claim, r->claim) == 0 &&
+                     strcmp(e->requests[i].request, r->request) == 0
+                 ? 1
+                 : 0;
+    return n > 1;
+}
+
 /* The largest count of one request with which all fits: what fits with more fits with fewer. */
 static void try_fewer_devices(struct helper *h, const struct tg_explained_request *request)
 {
     size_t low = 0, high = request->count == 0 ? 0 : request->count - 1;
+
+    if (has_alternatives(h->e->out, request))
+        return;
 
     while (low < high) {
         size_t middle = high - (high - low) / 2;

@@ -304,15 +304,19 @@ static bool try_these(struct mover *m)
 
 static bool add_name(struct mover *m, const char *name, size_t to)
 {
-    struct tg_resident *resident = &m->residents[m->n];
+    struct tg_resident *resident;
 
+    if (m->n == TG_EXPLAIN_MOVES)
+        return false;
+    resident = &m->residents[m->n];
     *resident = (struct tg_resident){.claim = NULL};
-    if (m->n == TG_EXPLAIN_MOVES || !m->e->in->find(m->e->in->data, name, resident) ||
-        !is_movable(resident) || node_of(m->fleet, resident->claim) == NULL)
+    if (!m->e->in->find(m->e->in->data, name, resident) || !is_movable(resident) ||
+        node_of(m->fleet, resident->claim) == NULL)
         return false;
     m->to[m->n] = to;
-    m->names[m->n++] = name;
-    return true;
+    /* The fleet's own goes with the claim when that is taken off. */
+    m->names[m->n] = tg_arena_strdup(m->e->arena, name);
+    return m->names[m->n++] != NULL;
 }
 
 /* --- a plan ----------------------------------------------------------------------------------- */
@@ -432,28 +436,79 @@ static bool can_plan(const struct tg_explaining *e)
 
 /* --- one by one, two by two ------------------------------------------------------------------- */
 
-static bool try_pair(struct mover *m, size_t a, size_t b)
-{
-    const struct tg_explained_holder *holders = m->e->out->holders;
+/* Claims that are tried: those that are told as holders, and those whose pods are where the devices
+ * would do and the room does not. */
+#define CANDIDATES_MAX 16
+struct candidates {
+    const char *names[CANDIDATES_MAX];
+    size_t n;
+    bool more;
+};
 
-    m->n = 0;
-    if (!add_name(m, holders[a].name, TG_NO_INDEX) ||
-        (a != b && !add_name(m, holders[b].name, TG_NO_INDEX)))
-        return false;
-    return try_these(m);
+static void add_candidate(struct mover *m, struct candidates *c, const char *name)
+{
+    size_t i = 0;
+
+    while (i < c->n && strcmp(c->names[i], name) != 0)
+        i++;
+    if (i < c->n)
+        return;
+    if (c->n == CANDIDATES_MAX) {
+        c->more = true;
+        return;
+    }
+    /* The fleet's own goes with the claim when that is taken off. */
+    name = tg_arena_strdup(m->e->arena, name);
+    if (name == NULL)
+        c->more = true;
+    else
+        c->names[c->n++] = name;
 }
 
-static bool try_holders(struct mover *m)
+static void add_of_node(struct mover *m, struct candidates *c, size_t node)
 {
-    size_t n = m->e->out->n_holders;
+    const struct tg_fleet_node *row = &m->fleet->nodes[node];
 
-    for (size_t a = 0; a < n; a++) {
-        if (try_pair(m, a, a))
+    for (size_t i = 0; i < row->n_devices; i++) {
+        const char *holder = m->fleet->devices[row->devices[i]].holder;
+
+        if (holder != NULL)
+            add_candidate(m, c, holder);
+    }
+}
+
+static void find_candidates(struct mover *m, struct candidates *c)
+{
+    const struct tg_explaining *e = m->e;
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t node;
+
+    c->more = e->out->more_holders;
+    for (size_t i = 0; i < e->out->n_holders; i++)
+        add_candidate(m, c, e->out->holders[i].name);
+    while ((node = tg_fleet_next_node(m->fleet, &walk)) != TG_NO_INDEX && !c->more) {
+        if (e->group->failed[node] == tg_fit_rules_count &&
+            (e->short_of[node] || e->stage_of[node] == TG_FUNNEL_TOGETHER))
+            add_of_node(m, c, node);
+    }
+}
+
+static bool try_pair(struct mover *m, const char *a, const char *b)
+{
+    m->n = 0;
+    return add_name(m, a, TG_NO_INDEX) && (b == NULL || add_name(m, b, TG_NO_INDEX)) &&
+           try_these(m);
+}
+
+static bool try_candidates(struct mover *m, const struct candidates *c)
+{
+    for (size_t a = 0; a < c->n; a++) {
+        if (try_pair(m, c->names[a], NULL))
             return true;
     }
-    for (size_t a = 0; a < n; a++) {
-        for (size_t b = a + 1; b < n; b++) {
-            if (try_pair(m, a, b))
+    for (size_t a = 0; a < c->n; a++) {
+        for (size_t b = a + 1; b < c->n; b++) {
+            if (try_pair(m, c->names[a], c->names[b]))
                 return true;
         }
     }
@@ -464,18 +519,22 @@ int tg_explain_move(struct tg_explaining *e, struct tg_trial *trial, bool *ret_f
                     struct tg_explained_help *ret, bool *ret_complete, struct tg_error *err)
 {
     struct mover m = {.e = e, .trial = trial, .fleet = trial->fleet, .out = ret};
+    struct candidates candidates = {.n = 0};
     bool planned = false;
     int rc = 0;
 
     *ret_found = false;
-    *ret_complete = !e->out->more_holders;
+    /* Where the room for a second member is short is not known but for the best domain. */
+    *ret_complete = e->in->find != NULL && (e->pack.required.n == 1 || e->board->n_members == 1);
     if (e->in->find == NULL || e->group->devices == 0 || e->group->admin || e->out->never)
         return 0;
     *ret = (struct tg_explained_help){.kind = TG_HELP_MOVE};
+    find_candidates(&m, &candidates);
+    *ret_complete = *ret_complete && !candidates.more;
     if (can_plan(e))
         rc = make_plan(&m, &planned, err);
     if (rc < 0)
         return rc;
-    *ret_found = (planned && try_these(&m)) || try_holders(&m);
+    *ret_found = (planned && try_these(&m)) || try_candidates(&m, &candidates);
     return 0;
 }

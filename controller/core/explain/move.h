@@ -11,8 +11,8 @@
 #include "controller/core/explain/parts.h"
 #include "controller/core/explain/trial.h"
 
-/* *ret_found: *ret has the moves. complete: every claim that is told as a holder, and every two of
- * them, were tried. The fleet is as it was. */
+/* *ret_found: *ret has the moves. *ret_complete: every single claim that could matter was tried,
+ * and every two of them. The fleet is as it was. */
 int tg_explain_move(struct tg_explaining *e, struct tg_trial *trial, bool *ret_found,
                     struct tg_explained_help *ret, bool *ret_complete, struct tg_error *err);
 

@@ -81,7 +81,7 @@ const char *tg_explain_taint(struct tg_arena *arena, const struct tg_taint *tain
 int tg_explain_misses(struct tg_explaining *e, struct tg_error *err);
 /* closest.c: best node, best domain, holders, whether it can ever fit; after the walk, while the
  * board holds the best attempt. */
-void tg_explain_closest(struct tg_explaining *e);
+int tg_explain_closest(struct tg_explaining *e, struct tg_error *err);
 /* help.c: what would help; last. The board is of no use any more. */
 int tg_explain_helps(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_error *err);
 

@@ -153,8 +153,9 @@ static bool is_named(const struct tg_trial_change *change, const char *request, 
         return true;
     if (strncmp(change->request, request, n) != 0)
         return false;
-    return sub == NULL ? change->request[n] == '\0'
-                       : change->request[n] == '/' && strcmp(change->request + n + 1, sub) == 0;
+    /* The name of a request is that of all its alternatives. */
+    return change->request[n] == '\0' ||
+           (sub != NULL && change->request[n] == '/' && strcmp(change->request + n + 1, sub) == 0);
 }
 
 static bool change_exact(struct tg_arena *arena, struct tg_exact_request *request,

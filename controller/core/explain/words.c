@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "api/kubernetes/values/quantity.h"
+#include "api/kubernetes/values/rfc3339.h"
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/clock.h"
 #include "api/runtime/base/str.h"
 #include "controller/core/fit/room.h"
 #include "controller/core/model/demand.h"
 
-/* Helps and misses that a sentence names. */
+/* What a sentence names at most. */
+#define SENTENCE_HOLDERS 3
 #define SENTENCE_HELPS 3
 #define SENTENCE_MISSES 2
 
@@ -34,23 +37,39 @@ static void add_amount(struct tg_text *text, const char *resource, int64_t value
         tg_text_add(text, "%" PRId64, cpu ? value / 1000 : value);
 }
 
-static void add_holders(struct tg_text *text, const struct tg_explanation *e, bool best_only)
+enum which { ALL_HOLDERS, COUNTED_HOLDERS, BEST_HOLDERS };
+
+static bool is_of(const struct tg_explained_holder *holder, enum which which)
+{
+    return which == ALL_HOLDERS || (which == BEST_HOLDERS ? holder->on_best_node : holder->counted);
+}
+
+static void add_holder(struct tg_text *text, const struct tg_explained_holder *holder)
+{
+    char until[32];
+
+    tg_text_add(text, "%s", holder->name);
+    if (holder->until == 0)
+        return;
+    tg_time_format_seconds(holder->until / TG_SECOND, until);
+    tg_text_add(text, " until %s", until);
+}
+
+static void add_holders(struct tg_text *text, const struct tg_explanation *e, enum which which)
 {
     size_t n = 0, told = 0;
 
     for (size_t i = 0; i < e->n_holders; i++)
-        n += !best_only || e->holders[i].on_best_node ? 1 : 0;
-    for (size_t i = 0; i < e->n_holders && told < 3; i++) {
-        if (best_only && !e->holders[i].on_best_node)
+        n += is_of(&e->holders[i], which) ? 1 : 0;
+    for (size_t i = 0; i < e->n_holders && told < SENTENCE_HOLDERS; i++) {
+        if (!is_of(&e->holders[i], which))
             continue;
-        tg_text_add(text, "%s%s",
-                    told == 0                 ? ""
-                    : told + 1 == n && n <= 3 ? " and "
-                                              : ", ",
-                    e->holders[i].name);
+        if (told > 0)
+            tg_text_add(text, told + 1 == n ? " and " : ", ");
+        add_holder(text, &e->holders[i]);
         told++;
     }
-    if (n > told || (n == told && e->more_holders))
+    if (n > told)
         tg_text_add(text, " and others");
 }
 
@@ -90,14 +109,12 @@ static void say_nodes_unavailable(struct tg_text *text, const struct tg_explanat
         tg_text_add(text, ")");
     } else if (e->nodes == 0) {
         tg_text_add(text, "there are no nodes");
-    } else if (e->nodes_fit > 0) {
-        tg_text_add(text, "no node that has matching devices can take the pod: of ");
-        tg_text_count(text, e->nodes, "node ", "nodes ");
-        add_rules(text, e);
     } else {
-        tg_text_add(text, "no node can take the pod: of ");
-        tg_text_count(text, e->nodes, "node ", "nodes ");
+        tg_text_add(text, e->nodes_fit > 0 ? "no node that has matching devices can take the pod ("
+                                           : "no node can take the pod (");
+        tg_text_count(text, e->nodes, "node: ", "nodes: ");
         add_rules(text, e);
+        tg_text_add(text, ")");
     }
 }
 
@@ -130,7 +147,7 @@ static void say_no_match(struct tg_text *text, const struct tg_explanation *e)
 
 static void say_never(struct tg_text *text, const struct tg_explanation *e)
 {
-    if (e->most < e->devices) {
+    if (e->never_one) {
         tg_text_add(text,
                     "%zu devices on one node are needed, and no node has more than %zu that "
                     "match, held ones included: it can never fit on these nodes",
@@ -158,22 +175,41 @@ static void say_tainted(struct tg_text *text, const struct tg_explanation *e)
         tg_text_add(text, "all %zu devices that match are tainted or unhealthy", n);
 }
 
-static void say_contested(struct tg_text *text, const struct tg_explanation *e)
+/* Why devices that match and are free are given to nobody: the misses know. */
+static void say_barred(struct tg_text *text, const struct tg_explanation *e)
 {
     const struct tg_explained_request *r = stopped_at(e, TG_FUNNEL_UNCONTESTED);
+    bool contested = strcmp(e->reason, "DevicesContested") == 0;
 
-    tg_text_count(text, r->devices[TG_FUNNEL_FREE], "device that matches is free, but is",
-                  "devices that match are free, but are");
-    tg_text_add(text, " given to nobody");
+    tg_text_add(text, "the ");
+    tg_text_count(text, r->devices[TG_FUNNEL_FREE], "device that matches and is free is",
+                  "devices that match and are free are");
+    tg_text_add(text, contested ? " given to nobody" : " never allocated");
+    for (size_t i = 0; i < e->n_misses; i++) {
+        if (strcmp(e->misses[i].rule, contested ? "DeviceContested" : "DeviceUnsupported") != 0)
+            continue;
+        if (contested)
+            tg_text_add(text, ", since DeviceClass %s, which is not managed, matches too",
+                        e->misses[i].what);
+        else
+            tg_text_add(text, " (%s)", e->misses[i].what);
+        return;
+    }
 }
 
 static void add_shortage_of_room(struct tg_text *text, const struct tg_explained_node *node)
 {
+    const char *reason = tg_room_rule_of(node->resource)->reason;
+
+    if (tg_is_host_port(node->resource)) {
+        tg_text_add(text, "on node %s %s is taken (%s)", node->name, node->resource, reason);
+        return;
+    }
     tg_text_add(text, "node %s has ", node->name);
     add_amount(text, node->resource, node->left);
     tg_text_add(text, " %s left of the ", node->resource);
     add_amount(text, node->resource, node->wanted);
-    tg_text_add(text, " needed (%s)", tg_room_rule_of(node->resource)->reason);
+    tg_text_add(text, " needed (%s)", reason);
 }
 
 static void say_no_room(struct tg_text *text, const struct tg_explanation *e)
@@ -195,38 +231,60 @@ static void add_needed(struct tg_text *text, const struct tg_explanation *e)
     tg_text_add(text, e->devices == 1 ? " needed; " : " on one node are needed; ");
 }
 
+/* Enough of them on one node, but not for all that is asked for. */
+static void say_not_together(struct tg_text *text, const struct tg_explanation *e)
+{
+    tg_text_add(text, "node %s has %zu that are free, but they cannot meet ", e->best_node.name,
+                e->best_node.free);
+    if (e->n_requests > 1)
+        tg_text_add(text, "the %zu requests together", e->n_requests);
+    else if (e->requests[0].count == 0)
+        tg_text_add(text, "the request: it asks for all devices of a node that match");
+    else
+        tg_text_add(text, "the request: what they share with others (counters of a card, capacity) "
+                          "does not suffice");
+    if (!has_best_holders(e))
+        return;
+    tg_text_add(text, "; devices there are held by ");
+    add_holders(text, e, BEST_HOLDERS);
+}
+
+static void add_used_up(struct tg_text *text, const struct tg_explanation *e)
+{
+    size_t n = e->supply.used_up;
+
+    if (e->n_holders > 0)
+        tg_text_add(text, ", %zu %s what others have of the same card", n,
+                    n == 1 ? "overlaps" : "overlap");
+    else
+        tg_text_add(text, ", %zu %s too little capacity", n, n == 1 ? "has" : "have");
+}
+
 static void say_insufficient(struct tg_text *text, const struct tg_explanation *e)
 {
     const struct tg_explained_supply *s = &e->supply;
 
     add_needed(text, e);
     if (s->free >= e->devices) {
-        tg_text_add(text, "node %s has %zu that are free, but they cannot meet ", e->best_node.name,
-                    e->best_node.free);
-        if (e->n_requests > 1)
-            tg_text_add(text, "the %zu requests together", e->n_requests);
-        else
-            tg_text_add(text, "the request: what they share with others (counters of a card, "
-                              "capacity) does not suffice");
-    } else {
-        if (s->free == 0)
-            tg_text_add(text, "none is free");
-        else
-            tg_text_add(text, "%zu %s free", s->free, is_or_are(s->free));
-        tg_text_add(text, " of the %zu that match", s->matching);
+        say_not_together(text, e);
+        return;
     }
+    if (s->free == 0)
+        tg_text_add(text, "none is free");
+    else
+        tg_text_add(text, "%zu %s free", s->free, is_or_are(s->free));
+    tg_text_add(text, " of the %zu that %s", s->matching, s->matching == 1 ? "matches" : "match");
     if (s->taken > 0)
         tg_text_add(text, ", %zu %s to the other members", s->taken, s->taken == 1 ? "goes" : "go");
     if (s->used_up > 0)
-        tg_text_add(text, ", %zu %s what others have of the same card", s->used_up,
-                    s->used_up == 1 ? "overlaps" : "overlap");
-    if (s->held > 0 || (s->used_up > 0 && e->n_holders > 0)) {
-        if (s->held > 0)
-            tg_text_add(text, ", %zu %s held by ", s->held, is_or_are(s->held));
-        else
-            tg_text_add(text, ", held by ");
-        add_holders(text, e, false);
-    }
+        add_used_up(text, e);
+    if (s->held > 0)
+        tg_text_add(text, ", %zu %s held by ", s->held, is_or_are(s->held));
+    else if (s->used_up > 0 && e->n_holders > 0)
+        tg_text_add(text, ", held by ");
+    else
+        return;
+    add_holders(text, e, s->held > 0 ? COUNTED_HOLDERS : ALL_HOLDERS);
 }
 
 static void say_fragmented(struct tg_text *text, const struct tg_explanation *e)
@@ -240,7 +298,7 @@ static void say_fragmented(struct tg_text *text, const struct tg_explanation *e)
                 e->devices);
     if (has_best_holders(e)) {
         tg_text_add(text, "; the others there are held by ");
-        add_holders(text, e, true);
+        add_holders(text, e, BEST_HOLDERS);
     }
     tg_text_add(text, ")");
 }
@@ -288,7 +346,8 @@ static const struct {
     {"NoMatchingDevice", say_no_match},
     {"NeverFits", say_never},
     {"DevicesTainted", say_tainted},
-    {"DevicesContested", say_contested},
+    {"DevicesContested", say_barred},
+    {"DevicesUnsupported", say_barred},
     {"InsufficientNodeResources", say_no_room},
     {"InsufficientDevices", say_insufficient},
     {"FragmentedDevices", say_fragmented},
@@ -316,7 +375,7 @@ static void add_progress(struct tg_text *text, const struct tg_explanation *e)
                     "gave up after %zu steps without an answer: the members ask for different "
                     "things in too many combinations; closest so far: ",
                     e->steps);
-    if (strcmp(e->reason, "NeverFits") == 0)
+    if (strcmp(e->reason, "NeverFits") == 0 || (domain->level != NULL && domain->name == NULL))
         return;
     if (level && domain->whole_fleet_fits)
         tg_text_add(text, "the fleet as a whole has room, but no single domain of level %s; ",
@@ -326,7 +385,7 @@ static void add_progress(struct tg_text *text, const struct tg_explanation *e)
     if (level)
         tg_text_add(text, "%s in %s %s, the best of %zu", e->members > 1 ? "" : "it comes closest",
                     domain->level, domain->name, domain->domains);
-    if (e->members > 1 && !(domain->level != NULL && domain->name == NULL))
+    if (e->members > 1)
         tg_text_add(text, "; for the next one, ");
     else if (level)
         tg_text_add(text, "; ");
@@ -348,7 +407,8 @@ static void add_left_out(struct tg_text *text, const struct tg_explanation *e)
         const struct tg_explained_miss *miss = &e->misses[i];
         bool contested = strcmp(miss->rule, "DeviceContested") == 0;
 
-        if (!contested && strcmp(miss->rule, "DeviceUnsupported") != 0)
+        if ((!contested && strcmp(miss->rule, "DeviceUnsupported") != 0) ||
+            strcmp(e->reason, contested ? "DevicesContested" : "DevicesUnsupported") == 0)
             continue;
         tg_text_add(text, "; ");
         tg_text_count(text, miss->devices, "matching device is", "matching devices are");
@@ -372,14 +432,15 @@ static void add_left_out(struct tg_text *text, const struct tg_explanation *e)
 static const struct {
     const char *rule, *with;
 } misses[] = {
-    {"NodeNotReady", "with them ready"},
-    {"NodeUnschedulable", "uncordoned"},
+    {"NodeNotReady", "once ready"},
+    {"NodeUnschedulable", "once uncordoned"},
     {"NodeTainted", "with the taint %.200s tolerated by the pod"},
     {"NodeSelectorMismatch", "without the pod's nodeSelector"},
     {"NodeAffinityMismatch", "without the pod's required node affinity"},
+    {"DeviceUnhealthy", "once healthy"},
     {"DeviceTainted", "with the taint %.200s tolerated by the request"},
-    {"SelectorMismatch", "without the selector '%.160s'"},
-    {"ClassMismatch", "without the selector '%.160s' of the DeviceClass"},
+    {"SelectorMismatch", "without the selector `%.160s`"},
+    {"ClassMismatch", "without the selector `%.160s` of the DeviceClass"},
 };
 
 static const char *with_of(const char *rule)
@@ -410,8 +471,6 @@ static bool add_miss(struct tg_text *text, const struct tg_explained_miss *miss)
 
     if (with == NULL)
         return false;
-    add_with(text, with, miss->what);
-    tg_text_add(text, ": ");
     if (of_node) {
         tg_text_count(text, miss->nodes, "more node", "more nodes");
         if (miss->devices > 0) {
@@ -421,7 +480,20 @@ static bool add_miss(struct tg_text *text, const struct tg_explained_miss *miss)
     } else {
         tg_text_count(text, miss->devices, "more device", "more devices");
     }
+    tg_text_add(text, " ");
+    add_with(text, with, miss->what);
     return true;
+}
+
+/* Two requests may miss the same. */
+static bool is_told(const struct tg_explanation *e, size_t miss)
+{
+    for (size_t i = 0; i < miss; i++) {
+        if (strcmp(e->misses[i].rule, e->misses[miss].rule) == 0 &&
+            tg_streq(e->misses[i].what, e->misses[miss].what))
+            return true;
+    }
+    return false;
 }
 
 static void add_misses(struct tg_text *text, const struct tg_explanation *e)
@@ -431,7 +503,7 @@ static void add_misses(struct tg_text *text, const struct tg_explanation *e)
     for (size_t i = 0; i < e->n_misses && told < SENTENCE_MISSES; i++) {
         if (e->misses[i].devices == 0 && e->devices > 0)
             continue;
-        if (with_of(e->misses[i].rule) == NULL)
+        if (with_of(e->misses[i].rule) == NULL || is_told(e, i))
             continue;
         tg_text_add(text, told == 0 ? ". Nearly: " : "; ");
         add_miss(text, &e->misses[i]);
@@ -483,7 +555,7 @@ static void add_help(struct tg_text *text, const struct tg_explained_help *help)
                     help->request);
         break;
     case TG_HELP_RELAX_SELECTOR:
-        tg_text_add(text, "without the selector '%.160s' of request %s", help->what, help->request);
+        tg_text_add(text, "without the selector `%.160s` of request %s", help->what, help->request);
         break;
     case TG_HELP_RELAX_NODE_SELECTOR:
         tg_text_add(text, "without the pod's nodeSelector");
