@@ -115,7 +115,7 @@ static bool counters_suffice(const struct tg_view *view, const struct tg_view_de
         if (view->counters[d->consumes[i].counter].left < d->consumes[i].amount)
             return false;
     }
-    return !d->wants_counters || d->n_consumes > 0;
+    return true;
 }
 
 static int look_into(struct funnel *f, size_t node, struct tg_error *err)
