@@ -202,6 +202,8 @@ void tg_controller_wake_at(struct tg_controller *controller, int64_t when);
 struct tg_map *tg_controller_states_new(void);
 /* The state of a unit, made if there is none. */
 struct tg_unit_state *tg_controller_state(struct tg_controller *controller, const char *key);
+/* Tells members of a unit from others: one that is new has not heard what was told. */
+uint64_t tg_controller_hash_members(const struct tg_unit *unit);
 /* Forgets devices of pods that the plan (NULL: none) does not list. */
 void tg_controller_forget_lost(struct tg_unit_state *state, const struct tg_plan *plan);
 /* The store holds another version of a claim, or (after NULL) none any more: was an allocation
@@ -236,9 +238,6 @@ void tg_controller_report(struct tg_controller *controller, struct tg_unit_state
 void tg_controller_report_class(struct tg_controller *controller,
                                 const struct tg_device_class *klass, const char *reason,
                                 const char *text);
-
-/* report.c: tells members of a unit from others. */
-uint64_t tg_controller_hash_members(const struct tg_unit *unit);
 
 /* explain.c: the decision of a search that found no place gets the reason and the text of a full
  * explanation, or the one that still stands. The fleet is as it was. */

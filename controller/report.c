@@ -13,19 +13,6 @@
 /* Members and claims that get an event of their own; the gang tells the rest. */
 #define EVENTS_MAX 64
 
-/* A member that is new has not heard it yet. */
-uint64_t tg_controller_hash_members(const struct tg_unit *unit)
-{
-    uint64_t hash = 0;
-
-    for (size_t i = 0; i < unit->n_members; i++) {
-        const char *uid = tg_or(unit->members[i].pod->metadata->uid, "");
-
-        hash ^= tg_hash64(uid, strlen(uid));
-    }
-    return hash;
-}
-
 static bool says_the_same(struct tg_unit_state *state, const struct tg_unit *unit,
                           const struct tg_decision *decision)
 {

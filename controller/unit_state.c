@@ -47,6 +47,18 @@ struct tg_unit_state *tg_controller_state(struct tg_controller *controller, cons
     return state;
 }
 
+uint64_t tg_controller_hash_members(const struct tg_unit *unit)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < unit->n_members; i++) {
+        const char *uid = tg_or(unit->members[i].pod->metadata->uid, "");
+
+        hash ^= tg_hash64(uid, strlen(uid));
+    }
+    return hash;
+}
+
 static bool lists(const struct tg_plan *plan, const char *uid)
 {
     for (size_t i = 0; plan != NULL && i < plan->members.n; i++)
