@@ -35,7 +35,7 @@ teardown() {
 
     { template pair 2 "$B200"; pod wants-two pair; } | kn create -f -
     # Seven are free, and no node has two of them; what would fit was tried.
-    local why='FragmentedDevices: .*7 are free in all, but spread over 7 nodes with at most 1 each.*It would fit now with 1 device in request'
+    local why='FragmentedDevices: .*7 are free in all, but spread over 7 nodes with at most 1 each.*It would fit now .*with 1 device in request gpus'
     watch_until 30 '(.status.resourceClaimStatuses // []) | length == 1' pod/wants-two >/dev/null
     wait_event 30 Pod wants-two "$why"
     wait_event 30 ResourceClaim "$(claim_of wants-two)" "$why"

@@ -63,7 +63,7 @@ static void a_gang_that_does_not_fit_holds_nothing_and_says_why(void **state)
     bench_settle(bench, 10 * MINUTE);
     assert_string_equal(bench_trace(bench), "create g; Waiting");
     assert_int_equal(bench_allocated(bench), 0);
-    assert_non_null(strstr(bench_told(bench, "gang/ns/g"), "InsufficientDevices"));
+    assert_non_null(strstr(bench_told(bench, "gang/ns/g"), "NeverFits"));
     bench_free(bench);
 }
 
