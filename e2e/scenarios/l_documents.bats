@@ -36,7 +36,7 @@ teardown() {
 
 @test "(l) the gang of the README waits, says why, and has its place as soon as a rack has room" {
     follow "$ROOT/README.md"
-    wait_event 30 Gang llama-70b '1 of 4 members have a place in rack .*8 devices on one node are needed'
+    wait_event 30 Gang llama-70b 'NeverFits: .*no domain of level rack has room for more than [0-9] of the 4 members with 8 devices each'
     run_block "$BATS_TEST_TMPDIR/blocks/02.sh" | grep -q 'Phase: *Waiting'
 
     FAKES=yes
