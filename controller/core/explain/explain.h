@@ -206,9 +206,10 @@ struct tg_explain_input {
     size_t max_steps;
 };
 
-/* Explains a request for which tg_place found no place; ret->reason is NULL if it has one. Tries
- * things on the fleet and leaves it as it was. Memory is the arena's, and strings are its or those
- * of input and fleet. Errors: as tg_place, but TG_UNAVAILABLE. */
+/* Explains a request for which tg_place found no place; what rules of the request (spread and the
+ * like) forbid is not part of it, and nothing is said to help then; ret->reason is NULL if it has
+ * one. Tries things on the fleet and leaves it as it was. Memory is the arena's, and strings are
+ * its or those of input and fleet. Errors: as tg_place, but TG_UNAVAILABLE. */
 int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *input,
                        struct tg_arena *arena, struct tg_explanation *ret, struct tg_error *err);
 

@@ -279,7 +279,12 @@ int tg_explain_helps(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_
     struct helper h = {.e = e};
     bool moves = false;
     size_t steps = e->in->max_steps == 0 ? STEPS_DEFAULT : e->in->max_steps;
-    int rc = tg_trial_init(&h.trial, fleet, steps, e->arena, err);
+    int rc;
+
+    /* Neither numbers nor changed pieces know what such rules forbid. */
+    if (e->in->request->n_rules > 0)
+        return 0;
+    rc = tg_trial_init(&h.trial, fleet, steps, e->arena, err);
 
     if (rc == 0)
         rc = tg_numbers_init(&h.numbers, e, err);
