@@ -33,8 +33,9 @@ a_gang_that_waits_longer_than_it_may_is_given_up_until_a_member_is_replaced(void
     assert_string_equal(bench_phase(bench, "g"), "Failed");
     assert_non_null(strstr(bench_told(bench, "gang/ns/g"),
                            "ScheduleTimeout: given up: no place was found within scheduleTimeout "
-                           "10m. Replace a member to have it tried again. The last answer was: 2 "
-                           "of 3 members have a place"));
+                           "10m. Replace a member to have it tried again. The last answer was: "
+                           "even with every device free the nodes have room for no more than 2 of "
+                           "the 3 members"));
     /* Room that comes later changes nothing, nor is anything written for it. */
     bench_node(bench, "n2", 2);
     TG_VEC_CLEAR(&bench->trace);
