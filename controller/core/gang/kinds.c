@@ -117,23 +117,31 @@ static bool has_sample(const struct tg_kinds *kinds, struct tg_make make)
     return kinds->n_samples == SAMPLES;
 }
 
-static void add_sample(struct tg_kinds *kinds, size_t device)
+/* False: of a kind that has no number yet. */
+static bool add_sample(struct tg_kinds *kinds, size_t device)
 {
     struct tg_make make = tg_make_of(kinds->fleet, device);
 
+    if (kinds->number[make.kind] == UNSEEN)
+        return false;
     if (!has_sample(kinds, make))
         kinds->samples[kinds->n_samples++] = (struct sample){
             .device = device, .kind = kinds->number[make.kind], .share = share_of(kinds, make)};
+    return true;
 }
 
-static void find_samples(struct tg_kinds *kinds)
+/* False: there is a device of a kind without a number. Devices that belong to no node are no news
+ * of any, so that theirs may be new. */
+static bool find_samples(struct tg_kinds *kinds)
 {
     struct tg_fleet_walk walk = {.next = 0};
+    bool numbered = true;
     size_t device;
 
     kinds->n_samples = 0;
     while ((device = tg_fleet_next_device(kinds->fleet, &walk)) != TG_NO_INDEX)
-        add_sample(kinds, device);
+        numbered = add_sample(kinds, device) && numbered;
+    return numbered;
 }
 
 /* A device may have gone, and its row be another's. */
@@ -183,10 +191,8 @@ uint64_t tg_kinds_update(struct tg_kinds *kinds)
 
     while ((node = tg_news_next(kinds->fleet, &kinds->reader)) != TG_NO_INDEX)
         known = known && knows(kinds, node);
-    if (!known)
+    if (!known || (!samples_stand(kinds) && !find_samples(kinds)))
         count_all(kinds);
-    else if (!samples_stand(kinds))
-        find_samples(kinds);
     return kinds->version;
 }
 
