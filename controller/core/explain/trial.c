@@ -31,11 +31,12 @@ int tg_trial_init(struct tg_trial *trial, struct tg_fleet *fleet, size_t max_ste
 
 /* --- a changed copy -------------------------------------------------------------------------- */
 
+/* NULL only without memory: an empty list has an address too. */
 static void *copy(struct tg_arena *arena, const void *object, size_t size)
 {
-    void *ret = tg_arena_alloc(arena, size);
+    void *ret = tg_arena_alloc(arena, size + 1);
 
-    if (ret != NULL)
+    if (ret != NULL && size > 0)
         memcpy(ret, object, size);
     return ret;
 }
@@ -226,7 +227,7 @@ static const struct tg_resource_claim *change_claim(struct tg_arena *arena,
     devices = copy(arena, claim->spec->devices, sizeof(*devices));
     if (ret == NULL || spec == NULL || devices == NULL)
         return NULL;
-    requests = copy(arena, devices->requests.items, devices->requests.n * sizeof(*requests) + 1);
+    requests = copy(arena, devices->requests.items, devices->requests.n * sizeof(*requests));
     for (size_t i = 0; requests != NULL && ok && i < devices->requests.n; i++)
         ok = change_request(arena, &requests[i], change);
     devices->requests.items = requests;
@@ -263,7 +264,7 @@ static const struct tg_piece *change_pieces(struct tg_arena *arena,
                                             const struct tg_place_request *request,
                                             const struct tg_trial_change *change)
 {
-    struct tg_piece *pieces = copy(arena, request->pieces, request->n_pieces * sizeof(*pieces) + 1);
+    struct tg_piece *pieces = copy(arena, request->pieces, request->n_pieces * sizeof(*pieces));
 
     for (size_t i = 0; pieces != NULL && i < request->n_pieces; i++) {
         if (!change_piece(arena, &pieces[i], change))
