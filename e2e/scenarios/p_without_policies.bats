@@ -23,6 +23,16 @@ restrict() {
     done
 }
 
+# probe: a claim that our policies do not let in.
+probe() {
+    kn create -f - <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: probe}
+spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu.tangram.dev}}]}}
+YAML
+}
+
 # no_policy: what the policy on claims guards can be written by others.
 no_policy() {
     kn patch resourceclaim probe --subresource=status --type=merge --dry-run=server -p '{"status": {"allocation": {
@@ -33,12 +43,8 @@ no_policy() {
 @test "(p) the scheduler clears the allocation of an ungated pod that has lost its room: it gets another one" {
     restrict "{\"namespaceSelector\": {\"matchExpressions\": [
         {\"key\": \"kubernetes.io/metadata.name\", \"operator\": \"NotIn\", \"values\": [\"$NAMESPACE\"]}]}}"
-    kn create -f - <<YAML
-apiVersion: resource.k8s.io/v1
-kind: ResourceClaim
-metadata: {name: probe}
-spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu.tangram.dev}}]}}
-YAML
+    # The API server notices a changed binding a moment later, each policy's on its own.
+    tg_wait_until 30 probe
     tg_wait_until 30 no_policy
     kn delete resourceclaim probe
     tg_process_stop scheduler
