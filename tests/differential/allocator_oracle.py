@@ -63,8 +63,9 @@ def parse(amounts):
 
 
 class Oracle:
-    def __init__(self, case, minor):
-        self.case, self.minor = case, minor
+    def __init__(self, case, minor, admin_holds=False):
+        """admin_holds: a device that a claim has with adminAccess is in use for the claims after it, as releases have it."""
+        self.case, self.minor, self.admin_holds = case, minor, admin_holds
         self.on = set(case["features"])
         self.node = case["node"]
         self.classes = {c["metadata"]["name"]: c for c in case["deviceClasses"]}
@@ -322,6 +323,8 @@ class Oracle:
                 return False
             if not ask.get("adminAccess"):
                 self.notes.add("after adminAccess")
+                if self.admin_holds:
+                    return False
         return True
 
     def enough_capacity(self):

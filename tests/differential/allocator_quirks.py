@@ -2,7 +2,7 @@
 """Where releases of the built-in allocator are known to answer other than the rules say: names, reasons, and for each the smallest
 case that shows it. The comparison accepts a disagreement only if one of these can be its cause, and it asks every release for
 its answer to every such case, so an entry that no longer holds is found out. SHARED are those in which we follow the releases, since
-they are a matter of when a call ends with an error, or only ever refuse something."""
+they are a matter of when a call ends with an error, or only ever refuse something. So we do in AFTER_ADMIN, for which the oracle has rules of its own."""
 
 NODE = {"metadata": {"name": "n1", "labels": {"zone": "z1", "rack": "r1"}}}
 
@@ -63,6 +63,7 @@ def noted(note):
     return lambda of, notes: note in notes
 
 
+AFTER_ADMIN = "after adminAccess"
 TAINT = {"taints": [{"key": "t", "effect": "NoSchedule"}]}
 
 # name, why, releases, may it be the cause (of a case and the notes of the oracle), [(right, upstream)], the smallest case
@@ -80,9 +81,9 @@ QUIRKS = [
      ["1.35", "1.36", "1.37"], noted("failing selector"), [("allocated", "error")],
      case([], [pool("p", [device("a"), device("b", **k(1))])],
           [claim([request("r", selectors=[{"cel": {"expression": 'device.attributes["d1"].k == 1'}}])])])),
-    ("after adminAccess",
+    (AFTER_ADMIN,
      "A device that a claim has with adminAccess counts as in use for the claims after it, not for those before it.",
-     ["1.35", "1.36", "1.37"], noted("after adminAccess"), [("allocated", "unallocatable"), ("allocated", "error")],
+     ["1.35", "1.36", "1.37"], noted(AFTER_ADMIN), [("allocated", "unallocatable"), ("allocated", "error")],
      case(["AdminAccess"], [pool("p", [device("a")])],
           [claim([request("r", adminAccess=True)]), claim([request("r")], "claim-1")])),
     ("a device that is no longer shared",
@@ -154,13 +155,38 @@ QUIRKS = [
 ]
 
 
-SHARED = ("a constraint over all devices", "a selector that fails on a device", "after adminAccess", "capacity that is switched off",
+def alternative(name, count=1, **more):
+    return {"name": name, "deviceClassName": "c3", "allocationMode": "ExactCount", "count": count, **more}
+
+
+EVERY = {"name": "every", "deviceClassName": "c3", "allocationMode": "All"}
+K1 = {"selectors": [{"cel": {"expression": '"k" in device.attributes["d1"] && device.attributes["d1"].k == 1'}}]}
+
+# Cases without a disagreement about what can be had that were once answered with other than the best alternatives, by ours or by
+# the oracle: (why, case).
+FOUND = [
+    ("a solution was found before the devices of All that do not go with the constraint",
+     case(["PrioritizedList"], [pool("p", [device("a", **k(1)), device("b", **k(1)), device("c", **k(2)), device("d", **k(2))])],
+          [claim([request("r", 2), {"name": "f", "firstAvailable": [alternative("low", 2, **K1), EVERY, alternative("one")]}],
+                 constraints=[{"matchAttribute": "d1/k", "requests": ["f"]}])])),
+    ("what a claim has with adminAccess is in use for an alternative of the next",
+     case(["AdminAccess", "PrioritizedList"], [pool("p", [device("a", **k(1)), device("b", **k(2))])],
+          [claim([request("r", adminAccess=True, **K1)]),
+           claim([{"name": "f", "firstAvailable": [alternative("two", 2), alternative("one")]}], "claim-1")])),
+]
+
+SHARED = ("a constraint over all devices", "a selector that fails on a device", "capacity that is switched off",
           "distinctAttribute that is switched off")
 
 
 def instances():
     for number, (name, _, releases, _, _, of) in enumerate(QUIRKS):
         yield releases, dict(of, name=f"quirk {number}: {name}")
+
+
+def found():
+    for number, (why, of) in enumerate(FOUND):
+        yield dict(of, name=f"found {number}: {why}")
 
 
 def cause(release, of, notes, right, upstream):

@@ -44,8 +44,8 @@ struct search {
     struct frame *frames;
     size_t n_frames;
     size_t steps, max_steps, fails;
-    bool skips;      /* AS_GIVEN: alike devices may be skipped */
-    bool exhaustive; /* order, bound and memo are there */
+    bool skips;   /* AS_GIVEN: alike devices may be skipped */
+    bool lenient; /* a solution is known: what would be an error just does not do */
     /* Requests of all claims, one after the other: */
     size_t *first_request; /* one a claim: its first */
     size_t *fixed;         /* the only alternative to be tried, or TG_ANY_CHOICE */
@@ -259,7 +259,7 @@ static enum status pick_of_all(struct search *s, struct frame *frame)
         frame->device = device;
         return go_on(s, frame, 0);
     case TG_TAKE_FORBIDDEN:
-        return forbidden_in_all(s, place, device);
+        return s->lenient ? GOING : forbidden_in_all(s, place, device);
     case TG_TAKE_REFUSED:
         break;
     }
@@ -300,7 +300,7 @@ static enum status pick(struct search *s, struct frame *frame)
             is_hopeless(s, frame, device))
             continue;
         cell = tg_fit_table_cell(&s->table, place->choice->want, device);
-        if (cell == TG_CELL_ERROR) {
+        if (cell == TG_CELL_ERROR && !s->lenient) {
             tg_fit_table_explain(&s->table, place->choice->want, device, &s->answer->problem);
             return break_off(s);
         }
@@ -459,7 +459,7 @@ static int begin_exhaustive(struct search *s)
 {
     int rc = 0;
 
-    s->mode = errors_lurk(s, &s->skips) ? AS_GIVEN : CLEVER;
+    s->mode = !s->lenient && errors_lurk(s, &s->skips) ? AS_GIVEN : CLEVER;
     while (s->state.n_takes > 0)
         tg_fit_state_undo(&s->state);
     rc = tg_fit_order_init(&s->order, &s->state, s->mode == AS_GIVEN, s->err);
@@ -467,7 +467,6 @@ static int begin_exhaustive(struct search *s)
         rc = tg_fit_bound_init(&s->bound, &s->state, &s->order, &s->turns, s->fixed,
                                s->first_request, s->err);
     tg_fit_memo_init(&s->memo, &s->state, &s->order, &s->turns);
-    s->exhaustive = rc == 0;
     return rc;
 }
 
@@ -607,22 +606,21 @@ static bool improves(struct search *s, size_t request, size_t choice)
 }
 
 /* The first solution found is not always the one with the best alternatives: a device that an
- * earlier request might do without may stand in the way of a later one's. Where an error may lie on
- * the way the first one is taken, as the built-in allocator does. */
+ * earlier request might do without may stand in the way of a later one's. An error ends a search
+ * that has no solution yet, not one for a better one. */
 static int improve(struct search *s)
 {
     int rc = 0;
 
+    s->lenient = true;
     for (size_t i = 0; i < s->n_requests; i++) {
-        if (s->ranks[i] > 0 && !s->exhaustive) {
+        if (s->ranks[i] > 0 && s->mode != CLEVER) {
             rc = begin_exhaustive(s);
-            if (rc == 0 && s->mode == CLEVER && !any_admin(s))
+            if (rc == 0 && !any_admin(s))
                 rc = sort_turns(s);
             if (rc < 0)
                 return rc;
         }
-        if (s->ranks[i] > 0 && s->mode != CLEVER)
-            return 0;
         for (size_t k = 0; k < s->ranks[i] && s->steps <= s->max_steps && s->rc == 0; k++) {
             if (improves(s, i, k))
                 break;

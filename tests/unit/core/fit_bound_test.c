@@ -148,6 +148,45 @@ static void devices_that_must_match_need_a_value_that_is_there_often_enough(void
            true, true);
 }
 
+/* Two devices to be shared, with one value between them. */
+static void two_to_share(struct trial *t)
+{
+    add_devices(
+        t, "{\"name\":\"a\",\"allowMultipleAllocations\":true,\"attributes\":{\"k\":{\"int\":1}}},"
+           "{\"name\":\"b\",\"allowMultipleAllocations\":true,\"attributes\":{\"k\":{\"int\":2}}}");
+}
+
+static void expect_in(unsigned release, const char *devices, bool holding)
+{
+    struct trial t;
+
+    trial_init(&t);
+    t.rules = tg_rules_of_release(release);
+    t.rules.features |= TG_FEATURE_CONSUMABLE_CAPACITY;
+    two_to_share(&t);
+    trial_open(&t);
+    trial_claim(&t, devices);
+    assert_int_equal(holds(&t, true), holding);
+    trial_done(&t);
+}
+
+/* Up to release 35 one request may have several shares of a device. */
+static void one_request_may_have_a_device_several_times_in_old_releases(void **state)
+{
+    static const char three[] = "\"requests\":[" REQUEST("r", "3", "") "]";
+    static const char same[] =
+        "\"requests\":[" REQUEST("r", "2", "") "],\"constraints\":[{\"matchAttribute\":\"d/k\"}]";
+    static const char differing[] = "\"requests\":[" REQUEST(
+        "r", "3", "") "],\"constraints\":[{\"distinctAttribute\":\"d/k\"}]";
+
+    (void)state;
+    expect_in(35, three, true);
+    expect_in(36, three, false);
+    expect_in(35, same, true);
+    expect_in(36, same, false);
+    expect_in(35, differing, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +197,7 @@ int main(void)
         cmocka_unit_test(numbered_counters_are_summed_up_as_one_thing),
         cmocka_unit_test(devices_that_must_differ_need_as_many_values),
         cmocka_unit_test(devices_that_must_match_need_a_value_that_is_there_often_enough),
+        cmocka_unit_test(one_request_may_have_a_device_several_times_in_old_releases),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

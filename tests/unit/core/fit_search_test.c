@@ -84,6 +84,58 @@ static void earlier_alternatives_are_kept_when_another_device_helps(void **state
     trial_done(&t);
 }
 
+/* All devices do not have one value in common: where nothing else is known that would be an error,
+ * but there is a solution, and it is not the best one yet. */
+static void a_better_alternative_is_looked_for_past_an_error_of_all(void **state)
+{
+    struct trial t;
+
+    (void)state;
+    trial_init(&t);
+    add_plain(&t, 4);
+    trial_open(&t);
+    trial_claim(
+        &t,
+        "\"requests\":[" REQUEST("a", "2", "") ",{\"name\":\"r\",\"firstAvailable\":[" ALTERNATIVE(
+            "low", "2",
+            SELECT("device.attributes['d'].index < 2")) ",{\"name\":"
+                                                        "\"every\",\"deviceClassName\":\"any\","
+                                                        "\"allocationMode\":\"All\"}," ALTERNATIVE(
+                                                            "one", "1",
+                                                            "") "]}],\"constraints\":[{"
+                                                                "\"requests\":[\"r\"],"
+                                                                "\"matchAttribute\":\"d/half\"}]");
+    expect(&t, TG_FIT_ALLOCATED, 0);
+    assert_int_equal(t.answer.n_takes, 4);
+    assert_string_equal(t.answer.takes[3].choice->name, "r/low");
+    trial_done(&t);
+}
+
+/* The last device has no index: a selector that reads it fails there, and is never asked. */
+static void a_better_alternative_is_looked_for_past_a_selector_that_fails(void **state)
+{
+    struct trial t;
+
+    (void)state;
+    trial_init(&t);
+    add_devices(&t, "{\"name\":\"a\",\"attributes\":{\"index\":{\"int\":0},\"n\":{\"int\":0}}},"
+                    "{\"name\":\"b\",\"attributes\":{\"index\":{\"int\":1},\"n\":{\"int\":1}}},"
+                    "{\"name\":\"c\",\"attributes\":{\"n\":{\"int\":2}}}");
+    trial_open(&t);
+    trial_claim(
+        &t, "\"requests\":[" REQUEST("any", "1", "") "," REQUEST(
+                "z", "1",
+                SELECT(IS("index", "1"))) ",{\"name\":\"r\",\"firstAvailable\":"
+                                          "[" ALTERNATIVE(
+                                              "first", "1",
+                                              SELECT(IS("n", "0"))) "," ALTERNATIVE("other", "1",
+                                                                                    "") "]}"
+                                                                                        "]");
+    expect(&t, TG_FIT_ALLOCATED, 0);
+    assert_string_equal(t.answer.takes[2].choice->name, "r/first");
+    trial_done(&t);
+}
+
 static void alike_cards_are_tried_once(void **state)
 {
     struct trial t;
@@ -404,6 +456,8 @@ int main(void)
         cmocka_unit_test(alternatives_share_the_limit_of_results),
         cmocka_unit_test(a_choice_that_leaves_too_little_is_taken_back),
         cmocka_unit_test(earlier_alternatives_are_kept_when_another_device_helps),
+        cmocka_unit_test(a_better_alternative_is_looked_for_past_an_error_of_all),
+        cmocka_unit_test(a_better_alternative_is_looked_for_past_a_selector_that_fails),
         cmocka_unit_test(alike_cards_are_tried_once),
         cmocka_unit_test(what_is_in_the_way_of_most_is_placed_first),
         cmocka_unit_test(a_claim_that_fails_alone_is_found_so),
