@@ -191,6 +191,46 @@ def readme(tree):
                        f"{tables.MAX_README_LINES} (a page) are the limit")
 
 
+def cells_of_tests(tree, path):
+    """(line, text) of each cell of a column that is headed "tests" or "test"."""
+    column = None
+    for number, line in enumerate(tree.lines(path), 1):
+        cells = [cell.strip() for cell in line.split("|")] if line.startswith("|") else []
+        if not cells:
+            column = None
+        elif column is None:
+            column = next((i for i, cell in enumerate(cells) if cell in ("tests", "test")), -1)
+        elif 0 <= column < len(cells):
+            yield number, cells[column]
+
+
+def proofs(tree):
+    """tests that a table of a document names, and that are not there"""
+    tests = [f for f in tree.files if f.startswith(("tests/", "e2e/")) and tree.is_source(f)]
+    programs = {re.sub(r"\W", "_", os.path.splitext(f)[0]) for f in tests}
+    functions = {name for f in tests if f.endswith(".c")
+                 for name in re.findall(r"\b(?:TEST|WITH|cmocka_unit_test\w*)\(\s*(\w+)", tree.code(f))}
+    scenarios = [title for f in tests if f.endswith(".bats")
+                 for title in re.findall(r'^@test "([^"]+)"', tree.text(f), re.MULTILINE)]
+
+    def exists(name):
+        if name.startswith("("):
+            return any(title.startswith(name) for title in scenarios)
+        if "/" in name:
+            return any(is_in(f, name) for f in tests)
+        if name.endswith("…"):
+            return any(function.startswith(name[:-1]) for function in functions)
+        return name in functions or any(("_" + p).endswith("_" + name) for p in programs)
+
+    for path in tree.files:
+        if not path.endswith(".md"):
+            continue
+        for number, cell in cells_of_tests(tree, path):
+            for quoted, bare in re.findall(r"`([^`]+)`|(\b\w+…)", cell):
+                if not exists(quoted or bare):
+                    yield path, number, f'no test is called "{quoted or bare}"'
+
+
 def words(tree):
     """words that must not be in the tree"""
     patterns = [(re.compile(p), why) for p, why in tables.FORBIDDEN_WORDS]
@@ -281,6 +321,7 @@ RULES = {
     "complexity": complexity,
     "spdx": spdx,
     "readme": readme,
+    "proofs": proofs,
     "words": words,
     "top-level": top_level,
     "guards": guards,
