@@ -103,6 +103,11 @@ void tg_lessons_begin(struct tg_lessons *lessons, struct tg_fleet *fleet,
                       const struct tg_view *view, const struct tg_configuration *configuration,
                       struct tg_arena *scratch)
 {
+    size_t n_levels;
+    const struct tg_level *levels = tg_configuration_levels(configuration, &n_levels);
+
+    if (!lessons->recalled)
+        tg_learn_levels(fleet, levels, n_levels);
     expect(lessons, fleet, configuration, scratch);
     if (!lessons->recalled)
         recall(fleet, view, scratch);

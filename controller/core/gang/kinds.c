@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/runtime/base/mem.h"
+#include "controller/core/gang/racks.h"
 #include "controller/core/model/make.h"
 #include "controller/core/model/news.h"
 #include "controller/core/pack/residents.h"
@@ -33,6 +34,7 @@ struct tg_kinds {
     unsigned n, n_before;
     struct sample samples[SAMPLES];
     size_t n_samples;
+    struct tg_racks *racks;
 };
 
 struct tg_kinds *tg_kinds_new(const struct tg_fleet *fleet)
@@ -40,13 +42,22 @@ struct tg_kinds *tg_kinds_new(const struct tg_fleet *fleet)
     struct tg_kinds *kinds = tg_xcalloc(1, sizeof(*kinds));
 
     kinds->fleet = fleet;
+    kinds->racks = tg_racks_new(fleet);
     memset(kinds->number, UNSEEN, sizeof(kinds->number));
     return kinds;
 }
 
 void tg_kinds_free(struct tg_kinds *kinds)
 {
+    if (kinds != NULL)
+        tg_racks_free(kinds->racks);
     free(kinds);
+}
+
+void tg_kinds_set_levels(struct tg_kinds *kinds, const struct tg_level *levels, size_t n)
+{
+    tg_racks_set_levels(kinds->racks, levels, n);
+    kinds->reader = (struct tg_news_reader){.at = 0};
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
@@ -167,6 +178,9 @@ static void count_all(struct tg_kinds *kinds)
     find_makes(kinds, seen);
     number_kinds(kinds, seen);
     find_samples(kinds);
+    for (size_t i = 0; i < kinds->fleet->n_nodes; i++)
+        tg_racks_look(kinds->racks, i);
+    (void)tg_racks_settle(kinds->racks);
     kinds->version++;
 }
 
@@ -189,8 +203,12 @@ uint64_t tg_kinds_update(struct tg_kinds *kinds)
     bool known = tg_news_open(kinds->fleet, &kinds->reader);
     size_t node;
 
-    while ((node = tg_news_next(kinds->fleet, &kinds->reader)) != TG_NO_INDEX)
+    while ((node = tg_news_next(kinds->fleet, &kinds->reader)) != TG_NO_INDEX) {
         known = known && knows(kinds, node);
+        if (known)
+            tg_racks_look(kinds->racks, node);
+    }
+    known = known && !tg_racks_settle(kinds->racks);
     if (!known || (!samples_stand(kinds) && !find_samples(kinds)))
         count_all(kinds);
     return kinds->version;
@@ -303,6 +321,7 @@ static void read_room(const struct tg_kinds *kinds, size_t row, bool empty,
     *ret = (struct tg_pack_node){
         .cpu = room_of(node, TG_RESOURCE_CPU, 1, CPU_STEP, empty),
         .memory = room_of(node, TG_RESOURCE_MEMORY, MIB, 1, empty),
+        .domain = tg_racks_of(kinds->racks, row),
     };
 }
 

@@ -15,6 +15,7 @@
 #include "controller/core/pack/node.h"
 
 struct tg_kinds;
+struct tg_level;
 
 /* Kept with the fleet's attic by gang/memory.c. */
 struct tg_kinds *tg_kinds_new(const struct tg_fleet *fleet);
@@ -24,6 +25,9 @@ uint64_t tg_kinds_update(struct tg_kinds *kinds);
 /* Kinds are numbered by driver and product, in their order; old numbers (of the numbering before
  * the last) of a set in new ones. */
 uint64_t tg_kinds_renumbered(const struct tg_kinds *kinds, uint64_t set);
+
+/* Topology levels, of which one tells nodes apart (racks.h). */
+void tg_kinds_set_levels(struct tg_kinds *kinds, const struct tg_level *levels, size_t n);
 
 /* The node of that row as it stands. *ret_residents: who is there (pack/residents.h); NULL: not
  * wanted. */

@@ -20,6 +20,9 @@ int tg_learn_arrived(struct tg_fleet *fleet, const struct tg_piece *piece, size_
  */
 int tg_learn_given(struct tg_fleet *fleet, const struct tg_piece *piece, int64_t count,
                    struct tg_arena *arena, struct tg_error *err);
+/* The topology levels that gangs are kept together in, outermost first: policies leave domains with
+ * much room to gangs. What is needed of them is copied. */
+void tg_learn_levels(struct tg_fleet *fleet, const struct tg_level *levels, size_t n);
 /* After arrivals and before decisions: old ones fade, and once there are enough new ones decisions
  * go by them. */
 void tg_learn_settle(struct tg_fleet *fleet);

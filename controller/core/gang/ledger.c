@@ -199,6 +199,11 @@ int tg_learn_given(struct tg_fleet *fleet, const struct tg_piece *piece, int64_t
     return 0;
 }
 
+void tg_learn_levels(struct tg_fleet *fleet, const struct tg_level *levels, size_t n)
+{
+    tg_kinds_set_levels(ledger_of(fleet)->kinds, levels, n);
+}
+
 static void fade(struct ledger *ledger)
 {
     ledger->arrived = 0;

@@ -11,7 +11,7 @@
 
 void tg_packer_be_patient(struct tg_packer *packer)
 {
-    packer->patient = true;
+    packer->patient = packer->turnover = true;
 }
 
 /* The type's number in the mix, or TG_MIX_NO_TYPE. */
@@ -66,6 +66,11 @@ static bool may_see_residents(const struct tg_pack_policy *policy)
     return policy->sees_residents || policy->deputy != NULL;
 }
 
+static bool may_see_domains(const struct tg_pack_policy *policy)
+{
+    return policy->sees_domains || policy->deputy != NULL;
+}
+
 /* Cards that came or went with the node. */
 static void count_cards(struct tg_packer *packer, const struct tg_pack_node *node, int by)
 {
@@ -82,6 +87,7 @@ void tg_packer_set_node(struct tg_packer *packer, uint32_t number, const struct 
     struct tg_pack_node next = *node;
 
     next.mark = may_see_residents(packer->policy) ? residents : 0;
+    next.domain = may_see_domains(packer->policy) ? node->domain : 0;
     packer->residents[number] = residents;
     if (tg_pack_node_equal(own, &next))
         return;
@@ -134,7 +140,7 @@ bool tg_packer_rate(struct tg_packer *packer, unsigned type, uint32_t klass,
         own->shown = packer->acting->value == NULL
                          ? score->value
                          : packer->acting->value(packer, &packer->mix.types[type].request, score);
-    *ret = (struct tg_pack_rating){.value = own->shown, .tie = own->tie, .last = own->last};
+    *ret = tg_packer_rating(packer, klass, own, own->shown);
     return true;
 }
 

@@ -245,35 +245,32 @@ const struct tg_pack_score *tg_packer_score(struct tg_packer *packer, unsigned t
     return score;
 }
 
+struct tg_pack_rating tg_packer_rating(const struct tg_packer *packer, uint32_t klass,
+                                       const struct tg_pack_score *score, int64_t value)
+{
+    const struct tg_pack_node *node = &packer->classes.items[klass].node;
+
+    return (struct tg_pack_rating){
+        .value = value,
+        .tie = score->tie,
+        .domain = packer->acting->sees_domains ? -packer->together[node->domain] : 0,
+        .last = score->last};
+}
+
 struct contest {
-    const struct tg_pack_score *score;
-    int64_t value;
+    const struct tg_pack_score *score; /* NULL: nothing fits so far */
+    struct tg_pack_rating rating;
     uint32_t klass, node;
 };
 
-static int64_t together_at(const struct tg_packer *packer, uint32_t klass)
+/* Is the class better than the best so far? Its first node is looked up only when it decides. */
+static bool better(struct tg_packer *packer, const struct contest *best,
+                   const struct tg_pack_rating *rating, uint32_t klass)
 {
-    return packer->together[packer->classes.items[klass].node.domain];
-}
-
-/* Is the class (of value and score) better than the best so far? Its first node is looked up only
- * when it decides. */
-static bool better(struct tg_packer *packer, const struct contest *best, int64_t value,
-                   const struct tg_pack_score *score, uint32_t klass)
-{
-    if (best->score == NULL || value != best->value)
-        return best->score == NULL || value > best->value;
-    if (score->tie != best->score->tie)
-        return score->tie > best->score->tie;
-    if (packer->acting->sees_domains) {
-        int64_t together = together_at(packer, klass), least = together_at(packer, best->klass);
-
-        if (together != least)
-            return together < least;
-    }
-    if (score->last != best->score->last)
-        return score->last > best->score->last;
-    return tg_pack_classes_first(&packer->classes, klass) < best->node;
+    if (best->score == NULL || tg_pack_rating_better(rating, &best->rating))
+        return true;
+    return !tg_pack_rating_better(&best->rating, rating) &&
+           tg_pack_classes_first(&packer->classes, klass) < best->node;
 }
 
 void tg_packer_prepare(struct tg_packer *packer)
@@ -297,7 +294,7 @@ bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_ch
     for (uint32_t i = 0; i < packer->classes.n_live; i++) {
         uint32_t klass = packer->classes.live[i];
         const struct tg_pack_score *score;
-        int64_t value;
+        struct tg_pack_rating rating;
 
         if (packer->domain != TG_PACK_ANY_DOMAIN &&
             packer->classes.items[klass].node.domain != packer->domain)
@@ -305,11 +302,13 @@ bool tg_packer_choose(struct tg_packer *packer, unsigned type, struct tg_pack_ch
         score = tg_packer_score(packer, type, klass);
         if (!score->fits)
             continue;
-        value = packer->acting->value != NULL ? packer->acting->value(packer, request, score)
-                                              : score->value;
-        if (better(packer, &best, value, score, klass))
+        rating = tg_packer_rating(packer, klass, score,
+                                  packer->acting->value == NULL
+                                      ? score->value
+                                      : packer->acting->value(packer, request, score));
+        if (better(packer, &best, &rating, klass))
             best = (struct contest){.score = score,
-                                    .value = value,
+                                    .rating = rating,
                                     .klass = klass,
                                     .node = tg_pack_classes_first(&packer->classes, klass)};
     }

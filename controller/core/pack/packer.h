@@ -66,11 +66,14 @@ bool tg_packer_put_gang(struct tg_packer *packer, const struct tg_pack_gang *gan
 
 /* What the policy thinks of a node; better ones are higher, value first. */
 struct tg_pack_rating {
-    int64_t value, tie, last;
+    int64_t value, tie;
+    int64_t domain; /* of what is equal so far: the less room its domain has together, the better */
+    int64_t last;
 };
 
 /* The mix changes while the packer is in use: from now on values by the mix before are computed
- * anew a few a choice, so that none takes long. Before the first node. */
+ * anew a few a choice, so that none takes long. Such a fleet lives: requests leave as well as come.
+ * Before the first node. */
 void tg_packer_be_patient(struct tg_packer *packer);
 /* The mix is now this; of types that it had before the values are kept. The numbers of types are
  * those of the new mix. given: it is known, not learned. */
@@ -99,7 +102,9 @@ static inline bool tg_pack_rating_better(const struct tg_pack_rating *a,
 {
     if (a->value != b->value)
         return a->value > b->value;
-    return a->tie != b->tie ? a->tie > b->tie : a->last > b->last;
+    if (a->tie != b->tie)
+        return a->tie > b->tie;
+    return a->domain != b->domain ? a->domain > b->domain : a->last > b->last;
 }
 /* Is the emptiest domain the best one for a gang? */
 bool tg_packer_spreads(const struct tg_packer *packer);

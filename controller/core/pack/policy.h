@@ -112,6 +112,9 @@ void tg_packer_prepare(struct tg_packer *packer);
 /* What a node of the class is worth to a request of the type. */
 const struct tg_pack_score *tg_packer_score(struct tg_packer *packer, unsigned type,
                                             uint32_t klass);
+/* The same as a rating, with the value that counts at the time of the choice. */
+struct tg_pack_rating tg_packer_rating(const struct tg_packer *packer, uint32_t klass,
+                                       const struct tg_pack_score *score, int64_t value);
 /* The node has changed: its class changes, and with it the places for special requests. */
 void tg_packer_move(struct tg_packer *packer, uint32_t number);
 

@@ -158,12 +158,30 @@ static void residents_count_where_they_are_looked_at(void **state)
     }
 }
 
+/* Requests leave from the first day on: where nobody wants more than a card, large parts of cards
+ * are kept as special ones. */
+static void a_fleet_that_lives_is_priced_so(void **state)
+{
+    struct tg_packer *packer = new_packer(tg_pack_policy("fill"));
+    static struct tg_mix mix;
+    struct tg_pack_request half = one;
+
+    (void)state;
+    half.share = TG_PACK_CARD / 2;
+    tg_mix_arrive(&mix, tg_mix_type(&mix, &half), 100);
+    tg_packer_set_mix(packer, &mix, true);
+    tg_packer_begin(packer);
+    assert_int_equal(packer->reserve.n, 1);
+    tg_packer_free(packer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_mix_is_taken_up_a_little_at_a_time),
         cmocka_unit_test(types_keep_their_values_when_their_numbers_change),
         cmocka_unit_test(a_node_is_what_was_said_of_it_last),
+        cmocka_unit_test(a_fleet_that_lives_is_priced_so),
         cmocka_unit_test(residents_count_where_they_are_looked_at),
     };
 
