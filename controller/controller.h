@@ -26,6 +26,7 @@
 struct tg_unit_state {
     char *key;
     size_t learned;        /* members that policies know of */
+    uint64_t turn;         /* when it wrote first, among all units; 0: never yet */
     size_t in_flight;      /* writes; while there are any the unit is left alone */
     bool returned;         /* the last of them has returned, and the unit was not looked at since */
     bool failed;           /* one of them did not succeed */
@@ -128,8 +129,9 @@ struct tg_controller {
     bool probed; /* it is known which optional kinds the server serves */
     bool stopping;
     int exit_code;
-    /* Writes waiting for a place in the window. */
+    /* Writes waiting for a place in the window, by the turns of their units. */
     struct tg_operation *first_waiting, *last_waiting;
+    uint64_t turns; /* that were given */
     struct tg_operation *first_active;
     size_t operations; /* in flight */
     struct {

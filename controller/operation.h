@@ -8,7 +8,8 @@
 
 struct tg_operation {
     struct tg_controller *controller;
-    char *unit; /* key of its state, which may be gone when the answer comes */
+    char *unit;    /* key of its state, which may be gone when the answer comes */
+    uint64_t turn; /* of the unit: smaller ones are sent first */
     enum tg_write_kind kind;
     char *namespace_, *name, *uid, *resource_version, *body, *epoch, *metadata;
     struct tg_buf bytes;                   /* spliced metadata */

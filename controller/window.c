@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which writes are in flight: a bounded number of them, only while the lease outlasts them, none of
- * a unit that has to be decided anew. The number follows the server: when it leaves a write without
- * an answer for as long as a write may take, half as many are sent, and one more when as many as
- * there may be have been answered (as TCP does it, RFC 5681). */
+ * a unit that has to be decided anew. Those of the unit that began first go first: what is begun is
+ * finished, and the scheduler has its pods, before everything else is begun. The number follows the
+ * server: when it leaves a write without an answer for as long as a write may take, half as many
+ * are sent, and one more when as many as there may be have been answered (as TCP does it, RFC
+ * 5681). */
 #include <stdlib.h>
 
 #include "api/runtime/base/str.h"
@@ -119,17 +121,32 @@ void tg_operation_finish(struct tg_operation *op)
     tg_controller_kick(controller);
 }
 
+/* After those of the same and of earlier turns. Most are of the last turn, or of one of the first:
+ * few are walked over. */
+static void queue(struct tg_controller *controller, struct tg_operation *op)
+{
+    struct tg_operation **at = &controller->first_waiting;
+
+    if (controller->last_waiting != NULL && controller->last_waiting->turn <= op->turn)
+        at = &controller->last_waiting->next;
+    while (*at != NULL && (*at)->turn <= op->turn)
+        at = &(*at)->next;
+    op->next = *at;
+    *at = op;
+    if (op->next == NULL)
+        controller->last_waiting = op;
+}
+
 void tg_controller_execute(struct tg_controller *controller, struct tg_unit_state *state,
                            const struct tg_write *writes, size_t n)
 {
+    if (state->turn == 0 && n > 0)
+        state->turn = ++controller->turns;
     for (size_t i = 0; i < n; i++) {
         struct tg_operation *op = tg_operation_new(controller, state->key, &writes[i]);
 
-        if (controller->last_waiting != NULL)
-            controller->last_waiting->next = op;
-        else
-            controller->first_waiting = op;
-        controller->last_waiting = op;
+        op->turn = state->turn;
+        queue(controller, op);
         state->in_flight++;
     }
     tg_controller_start_waiting(controller);

@@ -54,6 +54,39 @@ static void only_so_many_writes_are_in_flight_and_the_others_follow_in_order(voi
     assert_int_equal(f->controller->writes, WINDOW + MORE);
 }
 
+/* The gates of what was begun first are removed before others are begun. */
+static void the_unit_that_began_first_goes_first(void **state)
+{
+    static const char *const order[] = {"a", "gate-1", "gate-2", "b", "c", "d"};
+    struct fixture *f = *state;
+    struct tg_unit_state *second, *third;
+
+    fixture_start(f, "");
+    second = tg_controller_state(f->controller, "second");
+    third = tg_controller_state(f->controller, "third");
+    fixture_freeze(f, 0); /* nothing may be sent yet */
+    execute(f, f->state, TG_WRITE_POD, "a");
+    execute(f, second, TG_WRITE_POD, "b");
+    execute(f, third, TG_WRITE_POD, "d");
+    execute(f, f->state, TG_WRITE_POD, "gate-1");
+    execute(f, f->state, TG_WRITE_POD, "gate-2");
+    execute(f, second, TG_WRITE_POD, "c");
+    f->controller->window.size = 1;
+    fixture_freeze(f, tg_controller_write_timeout(f->controller) + TG_SECOND);
+    tg_controller_start_waiting(f->controller);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(order); i++) {
+        TG_AUTOFREE char *path = tg_xasprintf(POD_PATH "%s", order[i]);
+
+        f->controller->window.answered = SIZE_MAX; /* one more is 0: it stays that narrow */
+        test_reply(fixture_expect(f, "PATCH", path), 200, "", OBJECT("x", "2000"));
+    }
+    fixture_returned(f);
+    assert_null(f->controller->first_waiting);
+    /* The end of the queue is known: one more comes through. */
+    execute(f, third, TG_WRITE_POD, "e");
+    fixture_expect(f, "PATCH", POD_PATH "e");
+}
+
 /* All that were in flight are late together: once for a request's time. */
 static void a_late_answer_halves_the_window_and_answers_widen_it(void **state)
 {
@@ -245,6 +278,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(only_so_many_writes_are_in_flight_and_the_others_follow_in_order),
+        TEST(the_unit_that_began_first_goes_first),
         TEST(a_late_answer_halves_the_window_and_answers_widen_it),
         TEST(nothing_is_sent_that_the_lease_might_not_outlast),
         TEST(a_request_ends_before_anybody_else_can_lead),
