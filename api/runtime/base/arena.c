@@ -147,7 +147,7 @@ static bool fails_on_request(struct tg_arena *arena)
     return false;
 }
 
-void *tg_arena_alloc(struct tg_arena *arena, size_t size)
+void *tg_arena_alloc_unset(struct tg_arena *arena, size_t size)
 {
     size_t rounded;
     unsigned char *p;
@@ -168,8 +168,14 @@ void *tg_arena_alloc(struct tg_arena *arena, size_t size)
     p = arena->newest->data + arena->newest->used;
     arena->newest->used += rounded;
     ASAN_UNPOISON_MEMORY_REGION(p, size);
-    memset(p, 0, size);
     return p;
+}
+
+void *tg_arena_alloc(struct tg_arena *arena, size_t size)
+{
+    void *p = tg_arena_alloc_unset(arena, size);
+
+    return p == NULL ? NULL : memset(p, 0, size == 0 ? 1 : size);
 }
 
 void *tg_arena_alloc_array(struct tg_arena *arena, size_t count, size_t size)

@@ -25,6 +25,9 @@ void tg_arena_reset(struct tg_arena *arena);
 /* `size` zeroed bytes, aligned to max_align_t; NULL when the budget (or malloc) is exhausted.
  * size 0 gives a unique non-NULL pointer. */
 void *tg_arena_alloc(struct tg_arena *arena, size_t size) __attribute__((warn_unused_result));
+/* As tg_arena_alloc, but the memory is as it comes: for long arrays that are written before they
+ * are read, and seldom as a whole. */
+void *tg_arena_alloc_unset(struct tg_arena *arena, size_t size) __attribute__((warn_unused_result));
 /* count * size with overflow check. */
 void *tg_arena_alloc_array(struct tg_arena *arena, size_t count, size_t size)
     __attribute__((warn_unused_result));

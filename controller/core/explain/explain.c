@@ -219,6 +219,8 @@ int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *in
         rc = tg_pack_init(&e->pack, e->board, err);
     if (rc == 0)
         rc = tg_pack_search(&e->pack, e->board, &placed, err);
+    if (rc == 0 && !placed)
+        rc = tg_pack_open(&e->pack, e->board, err);
     if (rc < 0 || placed) {
         ret->placed = placed ? ret->members : 0;
         return rc;

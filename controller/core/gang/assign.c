@@ -42,6 +42,8 @@ static int assign_plain(struct tg_board *board, size_t node, const size_t *membe
     for (size_t i = 0; rc == 0 && i < n_members; i++)
         n += fill_needs(&board->members[members[i]], needs + n);
     if (rc == 0)
+        rc = tg_board_open_match(board, node, err);
+    if (rc == 0)
         rc = tg_match_lowest(&board->match, &board->fleet->nodes[node], needs, n, found, err);
     n = 0;
     for (size_t i = 0; rc == 0 && i < n_members; i++) {
@@ -111,23 +113,33 @@ static int assign_exact(struct tg_board *board, size_t node, size_t *members, si
     return rc;
 }
 
+/* All members of the node. */
+static int assign_node(struct tg_board *board, size_t node, size_t *members,
+                       struct tg_assignment *ret, struct tg_error *err)
+{
+    size_t n = 0;
+
+    for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
+        n++;
+    /* The list has the last one first. */
+    for (size_t m = board->head[node], i = n; m != TG_NO_INDEX; m = board->members[m].next)
+        members[--i] = m;
+    return tg_board_is_exact(board, node, TG_NO_INDEX)
+               ? assign_exact(board, node, members, n, ret, err)
+               : assign_plain(board, node, members, n, ret, err);
+}
+
 int tg_assign_devices(struct tg_board *board, struct tg_assignment *ret, struct tg_error *err)
 {
     size_t *members;
     int rc = tg_core_alloc(board->arena, board->n_members, sizeof(*members), &members, err);
 
-    for (size_t node = 0; rc == 0 && node < board->fleet->n_nodes; node++) {
-        size_t n = 0;
+    for (size_t m = 0; rc == 0 && m < board->n_members; m++) {
+        size_t node = board->members[m].node;
 
-        for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
-            n++;
-        /* The list has the last one first. */
-        for (size_t m = board->head[node], i = n; m != TG_NO_INDEX; m = board->members[m].next)
-            members[--i] = m;
-        if (n > 0)
-            rc = tg_board_is_exact(board, node, TG_NO_INDEX)
-                     ? assign_exact(board, node, members, n, ret, err)
-                     : assign_plain(board, node, members, n, ret, err);
+        /* Once a node: with the member that was put there last. */
+        if (node != TG_NO_INDEX && board->head[node] == m)
+            rc = assign_node(board, node, members, ret, err);
     }
     return rc;
 }

@@ -153,6 +153,12 @@ static int merge_needs(struct tg_board *board, struct tg_board_group *group,
     return rc;
 }
 
+static size_t fixed_row(const struct tg_board *board, const struct tg_piece *piece)
+{
+    return piece->fixed_node == NULL ? TG_NO_INDEX
+                                     : tg_fleet_find_node(board->fleet, piece->fixed_node);
+}
+
 static int open_group(struct tg_board *board, size_t first, struct tg_error *err)
 {
     const struct tg_board_member *member = &board->members[first];
@@ -160,19 +166,23 @@ static int open_group(struct tg_board *board, size_t first, struct tg_error *err
     size_t nodes = board->fleet->n_nodes;
     int rc = 0;
 
-    *group = (struct tg_board_group){.piece = member->piece, .first = first};
+    *group = (struct tg_board_group){
+        .piece = member->piece, .first = first, .fixed = fixed_row(board, member->piece)};
     rc = tg_demand_sum(member->piece->pods, member->piece->n_pods, board->arena, &group->demand,
                        err);
     if (rc == 0)
         rc = merge_needs(board, group, member, err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, nodes, sizeof(*group->failed), &group->failed, err);
+        rc = tg_core_alloc_unset(board->arena, nodes, sizeof(*group->failed), &group->failed, err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, nodes, sizeof(*group->capacity), &group->capacity, err);
+        rc = tg_core_alloc_unset(board->arena, nodes, sizeof(*group->capacity), &group->capacity,
+                                 err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, nodes, sizeof(*group->exact_on), &group->exact_on, err);
-    return rc < 0 ? rc
-                  : tg_core_alloc(board->arena, nodes, sizeof(*group->free), &group->free, err);
+        rc = tg_core_alloc_unset(board->arena, nodes, sizeof(*group->exact_on), &group->exact_on,
+                                 err);
+    return rc < 0
+               ? rc
+               : tg_core_alloc_unset(board->arena, nodes, sizeof(*group->free), &group->free, err);
 }
 
 static int read_groups(struct tg_board *board, struct tg_error *err)
@@ -195,32 +205,23 @@ static int read_groups(struct tg_board *board, struct tg_error *err)
     return rc;
 }
 
-static size_t most_devices(const struct tg_fleet *fleet)
-{
-    size_t most = 0;
-
-    for (size_t i = 0; i < fleet->n_nodes; i++) {
-        if (fleet->nodes[i].n_devices > most)
-            most = fleet->nodes[i].n_devices;
-    }
-    return most;
-}
-
 static int open_scratch(struct tg_board *board, struct tg_error *err)
 {
-    size_t nodes = board->fleet->n_nodes, asks = board->book.n_asks,
-           devices = most_devices(board->fleet);
+    size_t nodes = board->fleet->n_nodes, asks = board->book.n_asks;
     struct tg_arena *arena = board->arena;
-    int rc = tg_core_alloc(arena, nodes, sizeof(*board->head), &board->head, err);
+    int rc = tg_core_alloc(arena, nodes, sizeof(*board->read), &board->read, err);
 
     if (rc == 0)
-        rc = tg_core_alloc(arena, nodes, sizeof(*board->used), &board->used, err);
+        rc = tg_core_alloc_unset(arena, nodes, sizeof(*board->head), &board->head, err);
     if (rc == 0)
-        rc = tg_core_alloc(arena, nodes, sizeof(*board->free_any), &board->free_any, err);
+        rc = tg_core_alloc_unset(arena, nodes, sizeof(*board->used), &board->used, err);
     if (rc == 0)
-        rc = tg_core_alloc(arena, nodes, sizeof(*board->shared), &board->shared, err);
+        rc = tg_core_alloc_unset(arena, nodes, sizeof(*board->free_any), &board->free_any, err);
     if (rc == 0)
-        rc = tg_core_alloc(arena, nodes, sizeof(*board->free_wanted), &board->free_wanted, err);
+        rc = tg_core_alloc_unset(arena, nodes, sizeof(*board->shared), &board->shared, err);
+    if (rc == 0)
+        rc = tg_core_alloc_unset(arena, nodes, sizeof(*board->free_wanted), &board->free_wanted,
+                                 err);
     if (rc == 0)
         rc = tg_core_alloc(arena, board->n_members + 1, sizeof(*board->taken), &board->taken, err);
     if (rc == 0)
@@ -228,28 +229,42 @@ static int open_scratch(struct tg_board *board, struct tg_error *err)
     if (rc == 0)
         rc = tg_core_alloc(arena, asks, sizeof(*board->need_of_ask), &board->need_of_ask, err);
     if (rc == 0)
-        rc = tg_core_alloc(arena, nodes, sizeof(*board->candidates), &board->candidates, err);
+        rc = tg_core_alloc_unset(arena, nodes, sizeof(*board->candidates), &board->candidates, err);
     if (rc == 0)
-        rc = tg_core_alloc(arena, nodes, sizeof(*board->order), &board->order, err);
+        rc = tg_core_alloc_unset(arena, nodes, sizeof(*board->order), &board->order, err);
     for (size_t i = 0; rc == 0 && i < asks; i++)
         board->need_of_ask[i] = TG_NO_INDEX;
-    return rc < 0 ? rc
-                  : tg_match_init(&board->match, &board->book, devices, asks + devices, arena, err);
+    return rc;
 }
 
-static size_t fixed_row(const struct tg_board *board, const struct tg_piece *piece)
+/* What the fleet offers to the group. A piece that is fixed to a node fails the rules of all
+ * others. */
+static int read_offer(struct tg_board *board, struct tg_board_group *group, struct tg_error *err)
 {
-    return piece->fixed_node == NULL ? TG_NO_INDEX
-                                     : tg_fleet_find_node(board->fleet, piece->fixed_node);
+    bool is_fixed = group->piece->fixed_node != NULL;
+    int rc = tg_offer_get(board->fleet, group->piece,
+                          tg_place_policy(board->request->policies, group->piece), board->arena,
+                          &group->offer, err);
+
+    if (rc == 0 && (!is_fixed || group->fixed != TG_NO_INDEX))
+        rc = tg_offer_fault(group->offer, group->fixed, err);
+    if (rc == 0)
+        group->rank = tg_offer_rank(group->offer, &group->type);
+    return rc;
 }
 
-static void read_node(struct tg_board *board, struct tg_board_group *group, size_t i,
-                      const struct tg_offer_node *node)
+static void read_group(struct tg_board *board, struct tg_board_group *group, size_t i)
 {
+    const struct tg_offer_node *node = &tg_offer_nodes(group->offer)[i];
+
     board->free_any[i] = node->any;
     board->shared[i] = node->shared;
     group->failed[i] = node->failed;
-    if (node->failed != tg_fit_rules_count)
+    group->capacity[i] = group->free[i] = 0;
+    group->exact_on[i] = false;
+    if (group->piece->fixed_node != NULL && i != group->fixed)
+        group->failed[i] = (unsigned char)(tg_fit_rules_count + 1);
+    if (group->failed[i] != tg_fit_rules_count)
         return;
     group->free[i] = node->free;
     group->exact_on[i] = node->exact;
@@ -258,63 +273,55 @@ static void read_node(struct tg_board *board, struct tg_board_group *group, size
         board->free_wanted[i] = node->free;
 }
 
-/* What the fleet offers to the group, node by node. A piece that is fixed to a node fails the rules
- * of all others. */
-static int read_offer(struct tg_board *board, size_t k, struct tg_error *err)
-{
-    struct tg_board_group *group = &board->groups[k];
-    size_t fixed = fixed_row(board, group->piece);
-    bool is_fixed = group->piece->fixed_node != NULL;
-    struct tg_offer *offer;
-    const struct tg_offer_node *nodes;
-    int rc = tg_offer_get(board->fleet, group->piece,
-                          tg_place_policy(board->request->policies, group->piece), board->arena,
-                          &offer, err);
-
-    if (rc == 0 && (!is_fixed || fixed != TG_NO_INDEX))
-        rc = tg_offer_fault(offer, fixed, err);
-    if (rc < 0)
-        return rc;
-    nodes = tg_offer_nodes(offer);
-    group->rank = tg_offer_rank(offer, &group->type);
-    for (size_t i = 0; i < board->fleet->n_nodes; i++) {
-        struct tg_offer_node node = nodes[i];
-
-        if (is_fixed && i != fixed)
-            node.failed = (unsigned char)(tg_fit_rules_count + 1);
-        read_node(board, group, i, &node);
-    }
-    return 0;
-}
-
 /* Numbers do not tell how many members the exact search finds devices for. */
-static int search_capacities(struct tg_board *board, size_t k, struct tg_error *err)
+static int search_capacity(struct tg_board *board, size_t k, size_t i, struct tg_error *err)
 {
     struct tg_board_group *group = &board->groups[k];
+    size_t copies = 0;
+    int rc = 0;
 
-    for (size_t i = 0; i < board->fleet->n_nodes; i++) {
-        size_t copies = 0;
-        int rc = 0;
-
-        if (group->failed[i] != tg_fit_rules_count || !tg_board_is_exact(board, i, k))
-            continue;
-        rc = tg_board_copies(board, i, k, group->n, &copies, err);
-        if (rc < 0)
-            return rc;
-        group->capacity[i] = (uint32_t)copies;
-    }
-    return 0;
+    if (group->failed[i] != tg_fit_rules_count || !tg_board_is_exact(board, i, k))
+        return 0;
+    rc = tg_board_copies(board, i, k, group->n, &copies, err);
+    group->capacity[i] = (uint32_t)copies;
+    return rc;
 }
 
-static int judge_nodes(struct tg_board *board, struct tg_error *err)
+int tg_board_everything(struct tg_board *board, struct tg_scope *ret, struct tg_error *err)
+{
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t *nodes, node, n = 0;
+    int rc = 0;
+
+    if (board->everything.nodes == NULL) {
+        rc = tg_core_alloc_unset(board->arena, board->fleet->n_nodes, sizeof(*nodes), &nodes, err);
+        while (rc == 0 && (node = tg_fleet_next_node(board->fleet, &walk)) != TG_NO_INDEX)
+            nodes[n++] = node;
+        if (rc == 0)
+            board->everything = (struct tg_scope){.nodes = nodes, .n = n};
+    }
+    *ret = board->everything;
+    return rc;
+}
+
+int tg_board_read(struct tg_board *board, const struct tg_scope *scope, struct tg_error *err)
 {
     int rc = 0;
 
-    tg_board_clear(board);
-    for (size_t k = 0; rc == 0 && k < board->n_groups; k++)
-        rc = read_offer(board, k, err);
-    for (size_t k = 0; rc == 0 && k < board->n_groups; k++)
-        rc = search_capacities(board, k, err);
+    for (size_t n = 0; rc == 0 && n < scope->n; n++) {
+        size_t i = scope->nodes[n];
+
+        if (board->read[i])
+            continue;
+        board->read[i] = true;
+        board->head[i] = TG_NO_INDEX;
+        board->used[i] = 0;
+        board->free_wanted[i] = 0;
+        for (size_t k = 0; k < board->n_groups; k++)
+            read_group(board, &board->groups[k], i);
+        for (size_t k = 0; rc == 0 && k < board->n_groups; k++)
+            rc = search_capacity(board, k, i, err);
+    }
     return rc;
 }
 
@@ -367,19 +374,22 @@ int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
         rc = read_exact(board, err);
     if (rc == 0)
         rc = open_scratch(board, err);
-    if (rc == 0)
-        rc = judge_nodes(board, err);
+    for (size_t k = 0; rc == 0 && k < board->n_groups; k++)
+        rc = read_offer(board, &board->groups[k], err);
     return rc < 0 ? rc : tg_rules_init(board, err);
 }
 
 void tg_board_clear(struct tg_board *board)
 {
-    for (size_t i = 0; i < board->fleet->n_nodes; i++) {
-        board->head[i] = TG_NO_INDEX;
-        board->used[i] = 0;
+    for (size_t i = 0; i < board->n_members; i++) {
+        struct tg_board_member *member = &board->members[i];
+
+        if (member->node != TG_NO_INDEX) {
+            board->head[member->node] = TG_NO_INDEX;
+            board->used[member->node] = 0;
+        }
+        member->node = member->next = TG_NO_INDEX;
     }
-    for (size_t i = 0; i < board->n_members; i++)
-        board->members[i].node = board->members[i].next = TG_NO_INDEX;
     tg_rules_clear(board);
 }
 
@@ -463,6 +473,17 @@ static int exact_fits(struct tg_board *board, size_t node, size_t k, size_t time
     return rc;
 }
 
+int tg_board_open_match(struct tg_board *board, size_t node, struct tg_error *err)
+{
+    size_t devices = board->fleet->nodes[node].n_devices;
+
+    if (board->match.book != NULL && devices <= board->match.max_devices)
+        return 0;
+    devices = 2 * devices + 8;
+    return tg_match_init(&board->match, &board->book, devices, board->book.n_asks + devices,
+                         board->arena, err);
+}
+
 int tg_board_devices_fit(struct tg_board *board, size_t node, size_t k, size_t times, bool *ret,
                          struct tg_error *err)
 {
@@ -475,7 +496,10 @@ int tg_board_devices_fit(struct tg_board *board, size_t node, size_t k, size_t t
     n = add_needs(board, 0, group, times);
     for (size_t m = board->head[node]; m != TG_NO_INDEX; m = board->members[m].next)
         n = add_needs(board, n, &board->groups[board->members[m].group], 1);
-    rc = tg_match_feasible(&board->match, &board->fleet->nodes[node], board->needs, n, ret, err);
+    rc = tg_board_open_match(board, node, err);
+    if (rc == 0)
+        rc =
+            tg_match_feasible(&board->match, &board->fleet->nodes[node], board->needs, n, ret, err);
     for (size_t i = 0; i < n; i++)
         board->need_of_ask[board->needs[i].ask] = TG_NO_INDEX;
     return rc;

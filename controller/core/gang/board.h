@@ -41,6 +41,8 @@ struct tg_board_member {
 struct tg_board_group {
     const struct tg_piece *piece; /* of its first member */
     size_t first, n;              /* board->members[first .. first + n) */
+    struct tg_offer *offer;       /* what the fleet offers to it */
+    size_t fixed;                 /* the node that it is fixed to; TG_NO_INDEX: none */
     struct tg_rank *rank;         /* by its policy */
     unsigned type;                /* its request there */
     struct tg_demand demand;
@@ -49,7 +51,7 @@ struct tg_board_group {
     size_t devices; /* of a member, at least */
     bool exact;     /* its members are */
     bool admin;     /* they are */
-    /* One a node: */
+    /* One a node, of those that were read: */
     unsigned char *
         failed; /* index of the failed rule; tg_fit_rules_count: none; + 1: another node is fixed */
     uint32_t *capacity; /* members of this group on the empty board, at most n */
@@ -60,6 +62,12 @@ struct tg_board_group {
 struct tg_candidate {
     size_t node, copies;
     struct tg_pack_rating rating; /* of one member more there */
+};
+
+/* Nodes that an attempt may use. */
+struct tg_scope {
+    const size_t *nodes;
+    size_t n;
 };
 
 struct tg_rule_state;
@@ -73,7 +81,9 @@ struct tg_board {
     size_t n_members;
     struct tg_board_group *groups;
     size_t n_groups;
-    /* One a node: */
+    struct tg_scope everything; /* nodes NULL: not listed yet */
+    bool *read; /* one a node: what follows, and the same of groups, is there (tg_board_read) */
+    /* One a node, of those that were read: */
     size_t *head;          /* the last member put there, TG_NO_INDEX: empty */
     size_t *used;          /* devices taken by the members there */
     uint32_t *free_any;    /* usable free devices */
@@ -96,16 +106,16 @@ struct tg_board {
     size_t *cursor; /* of the exhaustive search, one a member; NULL until it is needed */
 };
 
-/* Nodes that an attempt may use. */
-struct tg_scope {
-    const size_t *nodes;
-    size_t n;
-};
-
-/* Reads the request, groups it, and judges every node. Errors: as tg_place. */
+/* Reads the request, groups it, and finds out what the fleet offers to each group; no node is read
+ * yet. Errors: as tg_place. */
 int tg_board_init(struct tg_board *board, const struct tg_fleet *fleet,
                   const struct tg_place_request *request, struct tg_arena *arena,
                   struct tg_error *err);
+/* Judges these nodes; those that were read before stay as they are. Whoever looks at one says so
+ * first. Not after the fleet or its offers were asked for something else. */
+int tg_board_read(struct tg_board *board, const struct tg_scope *scope, struct tg_error *err);
+/* All nodes, in order of names; listed once. */
+int tg_board_everything(struct tg_board *board, struct tg_scope *ret, struct tg_error *err);
 /* How many more members of the group the node takes beside those already there, at most max. Exact.
  */
 int tg_board_copies(struct tg_board *board, size_t node, size_t group, size_t max, size_t *ret,
@@ -113,6 +123,8 @@ int tg_board_copies(struct tg_board *board, size_t node, size_t group, size_t ma
 /* Do the devices alone suffice for that many more members there, whatever the room? */
 int tg_board_devices_fit(struct tg_board *board, size_t node, size_t group, size_t times, bool *ret,
                          struct tg_error *err);
+/* board->match has room for the node's devices, and for as many needs of one each. */
+int tg_board_open_match(struct tg_board *board, size_t node, struct tg_error *err);
 void tg_board_put(struct tg_board *board, size_t member, size_t node);
 /* Takes back the member that was put on its node last. */
 void tg_board_take(struct tg_board *board, size_t member);

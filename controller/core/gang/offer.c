@@ -55,7 +55,8 @@ struct tg_offer {
     struct tg_rank *rank;    /* by which policy */
     uint64_t rank_version;   /* of its classes, by which the nodes are in groups */
     struct tg_groups groups; /* of those that take one */
-    uint64_t kinds_version;  /* of the numbering that the request has */
+    struct tg_tallies tallies;
+    uint64_t kinds_version; /* of the numbering that the request has */
     struct tg_pack_request request;
     unsigned char *answers; /* by shape, while everything is counted; else NULL */
 };
@@ -87,6 +88,7 @@ static void free_offer(void *data)
     tg_arena_free(o->arena);
     free(o->nodes);
     tg_groups_done(&o->groups);
+    tg_tallies_done(&o->tallies);
     free(o);
 }
 
@@ -113,7 +115,7 @@ static struct offers *offers_of(const struct tg_fleet *fleet)
 
 static size_t bytes_of(const struct tg_offer *o)
 {
-    return o->n_nodes * (sizeof(*o->nodes) + 3 * sizeof(uint32_t));
+    return o->n_nodes * (sizeof(*o->nodes) + 3 * sizeof(uint32_t)) + tg_tallies_bytes(&o->tallies);
 }
 
 /* The key of the one that was not used for longest, NULL: enough room for all of them. */
@@ -228,6 +230,7 @@ static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
         o->exact = o->exact || tg_exact_needed(o->piece.claims[i]);
         o->admin = o->admin || tg_exact_is_admin(o->piece.claims[i]);
     }
+    o->tallies = (struct tg_tallies){.fleet = fleet, .exact = o->exact};
     if (rc < 0)
         free_offer(o);
     else
@@ -543,6 +546,7 @@ static int refresh(struct tg_offer *o, size_t node, struct tg_error *err)
     if (rc < 0)
         return rc;
     o->n_erred += (size_t)now.erred - (size_t)row->erred;
+    tg_tallies_move(&o->tallies, node, row, &now);
     *row = now;
     group(o, node);
     return 0;
@@ -599,6 +603,7 @@ static int count_all(struct tg_offer *o, struct tg_error *err)
     free(o->answers);
     o->answers = NULL;
     group_all(o);
+    tg_tallies_count(&o->tallies, o->nodes, o->n_nodes);
     return rc;
 }
 
@@ -614,8 +619,10 @@ static int bring_up_to_date(struct tg_offer *o, struct tg_rank *rank, struct tg_
     err = err == NULL ? &own : err;
     known = known && wide == o->wide;
     o->wide = wide;
-    if (known)
+    if (known) {
         make_room(o);
+        tg_tallies_open(&o->tallies, o->nodes, o->n_nodes, o->used);
+    }
     o->rank = rank;
     while ((node = tg_news_next(o->fleet, &o->reader)) != TG_NO_INDEX) {
         if (known && rc == 0)
@@ -698,6 +705,11 @@ int tg_offer_fault(struct tg_offer *offer, size_t node, struct tg_error *err)
     return judge(offer, first, &ignored, err);
 }
 
+const struct tg_tally *tg_offer_tally(struct tg_offer *offer, const char *label, size_t cap)
+{
+    return tg_tallies_find(&offer->tallies, label, cap, offer->nodes, offer->n_nodes, offer->used);
+}
+
 size_t tg_offer_best(struct tg_offer *offer)
 {
     unsigned type = tg_rank_type(offer->rank, &offer->request);
@@ -730,7 +742,11 @@ struct tg_rank *tg_offer_rank(const struct tg_offer *offer, unsigned *ret_type)
 
 void tg_offer_rule_out(struct tg_offer *offer, size_t node)
 {
-    offer->nodes[node].copies = 0;
+    struct tg_offer_node now = offer->nodes[node];
+
+    now.copies = 0;
+    tg_tallies_move(&offer->tallies, node, &offer->nodes[node], &now);
+    offer->nodes[node] = now;
     group(offer, node);
 }
 

@@ -13,6 +13,7 @@
 #include "controller/core/gang/match.h"
 #include "controller/core/gang/place.h"
 #include "controller/core/gang/rank.h"
+#include "controller/core/gang/tally.h"
 #include "controller/core/model/demand.h"
 #include "controller/core/model/view.h"
 
@@ -48,6 +49,9 @@ const struct tg_offer_node *tg_offer_nodes(const struct tg_offer *offer);
 /* Does a selector fail on a device that is free, on any node (TG_NO_INDEX) or on that one? The
  * error of the first node by name, or 0. */
 int tg_offer_fault(struct tg_offer *offer, size_t node, struct tg_error *err);
+/* The same summed up by the values of a node label (NULL: of all nodes, one sum), with at most
+ * `cap` pieces of each node. It stands until the decision ends or something is ruled out. */
+const struct tg_tally *tg_offer_tally(struct tg_offer *offer, const char *label, size_t cap);
 /* Where a piece goes: of the nodes that take one the best by the policy, of equally good ones the
  * first by name. TG_NO_INDEX: nowhere. */
 size_t tg_offer_best(struct tg_offer *offer);

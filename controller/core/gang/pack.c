@@ -6,23 +6,39 @@
 
 int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *err)
 {
-    struct tg_fleet_walk walk = {.next = 0};
-    size_t *nodes, node;
-    int rc = tg_core_alloc(board->arena, board->fleet->n_nodes, sizeof(*nodes), &nodes, err);
+    int rc = 0;
 
-    *pack = (struct tg_pack){.everything = {.nodes = nodes}};
-    if (rc < 0)
-        return rc;
-    while ((node = tg_fleet_next_node(board->fleet, &walk)) != TG_NO_INDEX)
-        nodes[pack->everything.n++] = node;
+    *pack = (struct tg_pack){.required = {.n = 0}};
     if (board->request->pack_required != NULL)
-        return tg_domains_find(board, board->request->pack_required, &pack->everything,
-                               &pack->required, err);
+        return tg_domains_find(board, board->request->pack_required, NULL, &pack->required, err);
     rc = tg_core_alloc(board->arena, 1, sizeof(*pack->required.items), &pack->required.items, err);
     if (rc == 0)
-        pack->required.items[pack->required.n++] =
-            (struct tg_domain){.name = "", .scope = pack->everything};
+        rc = tg_domain_whole(board, pack->required.items, err);
+    pack->required.n = 1;
     return rc;
+}
+
+int tg_pack_open(struct tg_pack *pack, struct tg_board *board, struct tg_error *err)
+{
+    int rc = tg_board_everything(board, &pack->everything, err);
+
+    if (rc == 0)
+        rc = tg_board_read(board, &pack->everything, err);
+    for (size_t i = 0; rc == 0 && i < pack->required.n; i++)
+        rc = tg_domain_open(board, &pack->required.items[i], err);
+    return rc;
+}
+
+/* All members in the domain. */
+static int search_domain(struct tg_board *board, struct tg_domain *domain, bool *ret,
+                         struct tg_error *err)
+{
+    int rc = 0;
+
+    if (!tg_domain_may_hold(board, domain))
+        return 0;
+    rc = tg_domain_open(board, domain, err);
+    return rc < 0 ? rc : tg_rules_search(board, &domain->scope, ret, err);
 }
 
 /* Domains by how many members have room there, the most first; the tighter one among equals. */
@@ -41,7 +57,7 @@ static int search_single(struct tg_board *board, const struct tg_domains *domain
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && !*ret && i < domains->n; i++)
-        rc = tg_rules_search(board, &domains->items[i].scope, ret, err);
+        rc = search_domain(board, &domains->items[i], ret, err);
     return rc;
 }
 
@@ -51,12 +67,42 @@ struct few {
     const void **order;
     size_t n;
     size_t *nodes;
+    size_t *rooms; /* of each group in the `summed` roomiest together */
+    size_t summed;
 };
 
-static void extend(size_t *nodes, struct tg_scope *scope, const struct tg_domain *domain)
+static struct tg_domain *domain_at(const struct few *few, size_t i)
 {
-    for (size_t i = 0; i < domain->scope.n; i++)
-        nodes[scope->n++] = domain->scope.nodes[i];
+    return &few->domains.items[(const struct tg_domain *)few->order[i] - few->domains.items];
+}
+
+/* One domain more. */
+static int extend(struct tg_board *board, const struct few *few, size_t i, struct tg_scope *scope,
+                  struct tg_error *err)
+{
+    struct tg_domain *domain = domain_at(few, i);
+    int rc = tg_domain_open(board, domain, err);
+
+    for (size_t k = 0; rc == 0 && k < domain->scope.n; k++)
+        few->nodes[scope->n++] = domain->scope.nodes[k];
+    return rc;
+}
+
+static void add_rooms(const struct tg_board *board, size_t *rooms, const struct tg_domain *domain)
+{
+    for (size_t k = 0; k < board->n_groups; k++)
+        rooms[k] += domain->rooms[k];
+}
+
+/* With one domain more, is there room for each group for itself? */
+static bool suffices(const struct tg_board *board, const size_t *rooms,
+                     const struct tg_domain *domain)
+{
+    for (size_t k = 0; k < board->n_groups; k++) {
+        if (rooms[k] + domain->rooms[k] < board->groups[k].n)
+            return false;
+    }
+    return true;
 }
 
 /* How many of the domains that end at `end` have as many places as the last of them. */
@@ -69,21 +115,33 @@ static size_t equals_before(const void *const *order, size_t from, size_t end)
     return n;
 }
 
-/* base holds the `from` roomiest domains and one more is needed: the one with the fewest places
- * that does, of equal ones the tightest. */
-static int search_last(struct tg_board *board, const void *const *order, size_t n, size_t from,
-                       size_t *nodes, const struct tg_scope *base, bool *ret, struct tg_error *err)
+/* The summed domains, and that one. */
+static int search_with(struct tg_board *board, const struct few *few, size_t last, bool *ret,
+                       struct tg_error *err)
+{
+    struct tg_scope scope = {.nodes = few->nodes};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < few->summed; i++)
+        rc = extend(board, few, i, &scope, err);
+    if (rc == 0)
+        rc = extend(board, few, last, &scope, err);
+    return rc < 0 ? rc : tg_rules_search(board, &scope, ret, err);
+}
+
+/* Beside the summed domains one more is needed: the one with the fewest places that does, of equal
+ * ones the tightest. */
+static int search_last(struct tg_board *board, const struct few *few, bool *ret,
+                       struct tg_error *err)
 {
     int rc = 0;
 
-    for (size_t end = n; rc == 0 && !*ret && end > from;) {
-        size_t equals = equals_before(order, from, end);
+    for (size_t end = few->n; rc == 0 && !*ret && end > few->summed;) {
+        size_t equals = equals_before((const void *const *)few->order, few->summed, end);
 
         for (size_t i = end - equals; rc == 0 && !*ret && i < end; i++) {
-            struct tg_scope scope = *base;
-
-            extend(nodes, &scope, order[i]);
-            rc = tg_rules_search(board, &scope, ret, err);
+            if (suffices(board, few->rooms, domain_at(few, i)))
+                rc = search_with(board, few, i, ret, err);
         }
         end -= equals;
     }
@@ -108,6 +166,25 @@ static bool next_choice(size_t *chosen, size_t n, size_t of)
     return true;
 }
 
+static int search_choice(struct tg_board *board, const struct few *few, const size_t *chosen,
+                         size_t n, bool *ret, struct tg_error *err)
+{
+    struct tg_scope scope = {.nodes = few->nodes};
+    int rc = 0;
+
+    for (size_t k = 0; k < board->n_groups; k++) {
+        size_t room = 0;
+
+        for (size_t i = 0; i < n; i++)
+            room += domain_at(few, chosen[i])->rooms[k];
+        if (room < board->groups[k].n)
+            return 0;
+    }
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = extend(board, few, chosen[i], &scope, err);
+    return rc < 0 ? rc : tg_rules_search(board, &scope, ret, err);
+}
+
 /* For members of several kinds the roomiest domains need not be the right ones: every choice of n,
  * the roomier ones first, if there are not too many. */
 static int search_choices(struct tg_board *board, const struct few *few, size_t n, bool *ret,
@@ -120,54 +197,55 @@ static int search_choices(struct tg_board *board, const struct few *few, size_t 
     for (size_t k = 0; more && k < n; k++)
         chosen[k] = k;
     for (unsigned tries = 0; rc == 0 && !*ret && more && tries < CHOICES_MAX; tries++) {
-        struct tg_scope scope = {.nodes = few->nodes};
-
-        for (size_t k = 0; k < n; k++)
-            extend(few->nodes, &scope, few->order[chosen[k]]);
-        rc = tg_rules_search(board, &scope, ret, err);
+        rc = search_choice(board, few, chosen, n, ret, err);
         more = next_choice(chosen, n, few->n);
     }
     return rc;
 }
 
 /* The preferred domains within a domain of the required level; none where there is no room. */
-static int open_few(struct tg_board *board, const struct tg_scope *within, struct few *few,
+static int open_few(struct tg_board *board, struct tg_domain *within, struct few *few,
                     struct tg_error *err)
 {
+    bool whole = board->request->pack_required == NULL;
+    size_t nodes = 0;
     int rc = 0;
 
-    if (!tg_search_may_fit(board, within))
+    if (!tg_domain_may_hold(board, within))
         return 0;
-    rc = tg_domains_find(board, board->request->pack_preferred, within, &few->domains, err);
+    if (!whole)
+        rc = tg_domain_open(board, within, err);
+    if (rc == 0)
+        rc = tg_domains_find(board, board->request->pack_preferred, whole ? NULL : &within->scope,
+                             &few->domains, err);
     if (rc == 0)
         rc = tg_core_alloc(board->arena, few->domains.n, sizeof(*few->order), &few->order, err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, within->n, sizeof(*few->nodes), &few->nodes, err);
+        rc = tg_core_alloc(board->arena, board->n_groups, sizeof(*few->rooms), &few->rooms, err);
     if (rc < 0)
         return rc;
     few->n = few->domains.n;
-    for (size_t i = 0; i < few->n; i++)
+    for (size_t i = 0; i < few->n; i++) {
         few->order[i] = &few->domains.items[i];
-    return tg_core_sort(few->order, few->n, compare_places, NULL, board->arena, err);
+        nodes += few->domains.items[i].scope.n;
+    }
+    rc = tg_core_alloc_unset(board->arena, nodes, sizeof(*few->nodes), &few->nodes, err);
+    return rc < 0 ? rc : tg_core_sort(few->order, few->n, compare_places, NULL, board->arena, err);
 }
 
 /* All members in n of the domains: the roomiest n - 1 and one more. */
-static int search_few(struct tg_board *board, const struct few *few, size_t n, bool *ret,
+static int search_few(struct tg_board *board, struct few *few, size_t n, bool *ret,
                       struct tg_error *err)
 {
-    struct tg_scope base = {.nodes = few->nodes}, next;
     int rc = 0;
 
     if (n > few->n)
         return 0;
-    for (size_t i = 0; i + 1 < n; i++)
-        extend(few->nodes, &base, few->order[i]);
-    next = base;
-    extend(few->nodes, &next, few->order[n - 1]);
+    for (; few->summed + 1 < n; few->summed++)
+        add_rooms(board, few->rooms, domain_at(few, few->summed));
     /* The roomiest next one must do before a tighter one is looked for. */
-    if (tg_search_may_fit(board, &next))
-        rc = search_last(board, (const void *const *)few->order, few->n, n - 1, few->nodes, &base,
-                         ret, err);
+    if (suffices(board, few->rooms, domain_at(few, n - 1)))
+        rc = search_last(board, few, ret, err);
     if (rc == 0 && !*ret && board->n_groups > 1)
         rc = search_choices(board, few, n, ret, err);
     return rc;
@@ -183,7 +261,7 @@ static int search_preferred(const struct tg_pack *pack, struct tg_board *board, 
     int rc = tg_core_alloc(board->arena, pack->required.n, sizeof(*few), &few, err);
 
     for (size_t i = 0; rc == 0 && i < pack->required.n; i++) {
-        rc = open_few(board, &pack->required.items[i].scope, &few[i], err);
+        rc = open_few(board, &pack->required.items[i], &few[i], err);
         most = few[i].n > most ? few[i].n : most;
     }
     for (size_t n = 1; rc == 0 && !*ret && n <= most; n++) {
@@ -204,6 +282,6 @@ int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret
         rc = search_preferred(pack, board, ret, err);
     /* Nodes without the preferred level's label come last. */
     for (size_t i = 0; rc == 0 && !*ret && i < pack->required.n; i++)
-        rc = tg_rules_search(board, &pack->required.items[i].scope, ret, err);
+        rc = search_domain(board, &pack->required.items[i], ret, err);
     return rc;
 }

@@ -7,12 +7,14 @@
 #include "controller/core/gang/search.h"
 
 struct tg_pack {
-    struct tg_scope everything;
+    struct tg_scope everything; /* after tg_pack_open */
     struct tg_domains
         required; /* of the required level; one that holds everything if there is none */
 };
 
 int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *err);
+/* For whoever looks at all nodes and the nodes of all domains: they are listed and read. */
+int tg_pack_open(struct tg_pack *pack, struct tg_board *board, struct tg_error *err);
 /* *ret: the board holds the placement. */
 int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret,
                    struct tg_error *err);

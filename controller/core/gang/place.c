@@ -125,7 +125,9 @@ int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *reques
         return rc;
     if (placed)
         return write_placement(board, ret, err);
-    rc = blame_rules(&pack, board, &told, ret_why, err);
+    rc = tg_pack_open(&pack, board, err);
+    if (rc == 0)
+        rc = blame_rules(&pack, board, &told, ret_why, err);
     if (rc == 0 && !told)
         rc = tg_explain(board, &pack, ret_why, err);
     return rc < 0 ? rc : tg_error_set(err, TG_UNAVAILABLE, "%s", ret_why->text);

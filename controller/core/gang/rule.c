@@ -13,50 +13,56 @@
 
 /* --- domains ---------------------------------------------------------------------------------- */
 
-struct valued {
-    const char *value;
-    size_t node;
-};
-
-static int by_value(const void *pa, const void *pb, const void *context)
+static int by_name(const void *pa, const void *pb, const void *context)
 {
     (void)context;
-    return strcmp(((const struct valued *)pa)->value, ((const struct valued *)pb)->value);
+    return strcmp(*(const char *const *)pa, *(const char *const *)pb);
+}
+
+/* The numbers of the numbering's domains by name. */
+static int rank_names(const struct tg_board *board, const struct tg_numbering *numbering,
+                      uint32_t **ret, struct tg_error *err)
+{
+    const void **order;
+    int rc = tg_core_alloc_unset(board->arena, numbering->n, sizeof(**ret), ret, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc_unset(board->arena, numbering->n, sizeof(*order), &order, err);
+    for (size_t i = 0; rc == 0 && i < numbering->n; i++)
+        order[i] = &numbering->names[i];
+    if (rc == 0)
+        rc = tg_core_sort(order, numbering->n, by_name, NULL, board->arena, err);
+    for (size_t i = 0; rc == 0 && i < numbering->n; i++)
+        (*ret)[(const char *const *)order[i] - (const char *const *)numbering->names] = (uint32_t)i;
+    return rc;
 }
 
 static int number_domains(struct tg_board *board, const struct tg_level *level,
                           struct tg_rule_state *state, struct tg_error *err)
 {
-    size_t nodes = board->fleet->n_nodes, n = 0;
-    struct valued *items;
-    const void **order;
-    int rc = tg_core_alloc(board->arena, nodes, sizeof(*items), &items, err);
+    size_t nodes = board->fleet->n_nodes;
+    struct tg_numbering numbering;
+    struct tg_scope everything;
+    uint32_t *ranks;
+    int rc = tg_board_everything(board, &everything, err);
 
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, nodes, sizeof(*order), &order, err);
+        rc = tg_domains_number(board, level, &everything, &numbering, err);
     if (rc == 0)
-        rc = tg_core_alloc(board->arena, nodes, sizeof(*state->of_node), &state->of_node, err);
-    for (size_t i = 0; rc == 0 && i < nodes; i++) {
+        rc = rank_names(board, &numbering, &ranks, err);
+    if (rc == 0)
+        rc =
+            tg_core_alloc_unset(board->arena, nodes, sizeof(*state->of_node), &state->of_node, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < nodes; i++)
         state->of_node[i] = TG_NO_DOMAIN;
-        items[n] = (struct valued){.node = i};
-        rc = tg_domain_value(board, level, i, &items[n].value, err);
-        if (items[n].value == NULL)
-            continue;
-        order[n] = &items[n];
-        n++;
+    for (size_t i = 0; i < everything.n; i++) {
+        if (numbering.of[i] != TG_NO_DOMAIN)
+            state->of_node[everything.nodes[i]] = ranks[numbering.of[i]];
     }
-    if (rc == 0)
-        rc = tg_core_sort(order, n, by_value, NULL, board->arena, err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        const struct valued *item = order[i];
-
-        if (i == 0 || by_value(order[i - 1], item, NULL) != 0)
-            state->n_domains++;
-        state->of_node[item->node] = (uint32_t)state->n_domains - 1;
-    }
-    return rc < 0 ? rc
-                  : tg_core_alloc(board->arena, state->n_domains, sizeof(*state->count),
-                                  &state->count, err);
+    state->n_domains = numbering.n;
+    return tg_core_alloc(board->arena, state->n_domains, sizeof(*state->count), &state->count, err);
 }
 
 int tg_rules_init(struct tg_board *board, struct tg_error *err)
@@ -197,6 +203,8 @@ static int list_choices(struct tg_board *board, const struct tg_rule_state *stat
         rc = tg_core_alloc(board->arena, state->n_domains, sizeof(*room), &room, err);
     if (rc == 0)
         rc = tg_core_alloc(board->arena, state->n_domains, sizeof(**ret), ret, err);
+    if (rc == 0)
+        rc = tg_board_read(board, scope, err);
     if (rc < 0)
         return rc;
     for (size_t k = 0; k < board->n_groups; k++) {

@@ -7,7 +7,7 @@
 #ifndef TG_CORE_GANG_RULE_H
 #define TG_CORE_GANG_RULE_H
 
-#include "controller/core/gang/board.h"
+#include "controller/core/gang/domain.h"
 
 struct tg_rule_state {
     const struct tg_place_rule *rule;
@@ -17,7 +17,6 @@ struct tg_rule_state {
     uint32_t chosen; /* together: the domain; TG_NO_DOMAIN: none yet */
     size_t *count;   /* apart: members that it binds, in each domain */
 };
-#define TG_NO_DOMAIN UINT32_MAX
 
 /* The states of the request's rules, all on. Errors: of selectors, the arena. */
 int tg_rules_init(struct tg_board *board, struct tg_error *err);

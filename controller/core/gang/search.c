@@ -123,6 +123,7 @@ int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, siz
     int rc = 0;
 
     *ret_placed = 0;
+    rc = tg_board_read(board, scope, err);
     tg_board_clear(board);
     for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
         size_t n = 0;
@@ -253,8 +254,9 @@ int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *re
     int rc = 0;
 
     *ret = false;
-    if (!tg_search_may_fit(board, scope))
-        return 0;
+    rc = tg_board_read(board, scope, err);
+    if (rc < 0 || !tg_search_may_fit(board, scope))
+        return rc;
     rc = tg_search_best_fit(board, scope, &placed, err);
     *ret = rc == 0 && placed == board->n_members;
     /* Limits of one level, or of none, leave best fit exact for members that are alike. */

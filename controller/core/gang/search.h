@@ -16,7 +16,8 @@ int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, siz
  * is set. */
 int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *ret,
                   struct tg_error *err);
-/* Cheap and necessary: is each group alone within the scope's capacity? */
+/* Cheap and necessary: is each group alone within the capacity of the scope, which has been read?
+ */
 bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scope);
 
 #endif

@@ -3,15 +3,28 @@
 
 #include <string.h>
 
-int tg_core_alloc(struct tg_arena *arena, size_t n, size_t size, void *ret, struct tg_error *err)
+static int hand_over(void *p, void *ret, struct tg_error *err)
 {
-    void *p = tg_arena_alloc_array(arena, n, size);
-
     memcpy(ret, &p, sizeof(p));
     if (p == NULL)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                             "the decision needs more memory than its budget");
     return 0;
+}
+
+int tg_core_alloc(struct tg_arena *arena, size_t n, size_t size, void *ret, struct tg_error *err)
+{
+    return hand_over(tg_arena_alloc_array(arena, n, size), ret, err);
+}
+
+int tg_core_alloc_unset(struct tg_arena *arena, size_t n, size_t size, void *ret,
+                        struct tg_error *err)
+{
+    size_t total;
+
+    return hand_over(__builtin_mul_overflow(n, size, &total) ? NULL
+                                                             : tg_arena_alloc_unset(arena, total),
+                     ret, err);
 }
 
 /* Merges [from, middle) and [middle, to) of `in` into `out`. */

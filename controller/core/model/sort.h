@@ -20,5 +20,8 @@ int tg_core_sort(const void **items, size_t n, tg_core_compare *compare, const v
                  struct tg_arena *arena, struct tg_error *err);
 /* n zeroed items, or TG_RESOURCE_EXHAUSTED with the text every decision uses for it. */
 int tg_core_alloc(struct tg_arena *arena, size_t n, size_t size, void *ret, struct tg_error *err);
+/* The same, not zeroed: for one item a node, of which few are used. */
+int tg_core_alloc_unset(struct tg_arena *arena, size_t n, size_t size, void *ret,
+                        struct tg_error *err);
 
 #endif

@@ -42,6 +42,7 @@ static void copies_are_bounded_by_room_and_devices_beside_what_is_there(void **s
     struct tg_board board;
     struct tg_piece pieces[4];
     struct tg_place_request request = {.name = "g", .pieces = pieces, .n_pieces = 4};
+    const struct tg_scope scope = {.nodes = (const size_t[]){0}, .n = 1};
 
     (void)state;
     world_init(&w);
@@ -53,11 +54,14 @@ static void copies_are_bounded_by_room_and_devices_beside_what_is_there(void **s
     pieces[2] = new_piece(&w, new_pod(&w, "c", "3", ""), new_gpu_claim(&w, "c", 1));
     pieces[3] = new_piece(&w, new_pod(&w, "d", "3", ""), new_gpu_claim(&w, "d", 1));
     assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
+    assert_int_equal(tg_board_read(&board, &scope, NULL), 0);
     assert_int_equal(board.groups[0].capacity[0], 2);
     assert_int_equal(board.groups[0].free[0], 5);
     assert_int_equal(copies(&board, 0, 0, 9), 2);
     assert_int_equal(copies(&board, 0, 1, 9), 2);
     tg_board_put(&board, 0, 0);
+    /* Who is there stays there. */
+    assert_int_equal(tg_board_read(&board, &scope, NULL), 0);
     assert_int_equal(copies(&board, 0, 0, 9), 1);
     assert_int_equal(copies(&board, 0, 1, 9), 2);
     tg_board_put(&board, 1, 0);

@@ -40,6 +40,17 @@ static void domains_come_tightest_first_and_unlabelled_nodes_are_in_none(void **
     assert_int_equal(domains.items[2].places, 2);
     assert_int_equal(domains.items[2].scope.n, 2);
     assert_int_equal(domains.items[2].scope.nodes[1], 2);
+    /* The same of the whole fleet, by sums. */
+    assert_int_equal(tg_domains_find(&board, &rack, NULL, &domains, NULL), 0);
+    assert_int_equal(domains.n, 3);
+    assert_string_equal(domains.items[0].name, "also");
+    assert_string_equal(domains.items[2].name, "big");
+    assert_int_equal(domains.items[2].free, 5);
+    assert_int_equal(domains.items[2].places, 2);
+    assert_int_equal(domains.items[2].scope.n, 2);
+    assert_null(domains.items[2].scope.nodes);
+    assert_int_equal(tg_domain_open(&board, &domains.items[2], NULL), 0);
+    assert_int_equal(domains.items[2].scope.nodes[1], 2);
     assert_int_equal(tg_domains_find(&board, &host, &scope, &domains, NULL), 0);
     assert_int_equal(domains.n, 5);
     assert_string_equal(domains.items[4].name, "e");

@@ -450,6 +450,61 @@ static int place(struct tg_fleet *fleet, const char *policy, const struct tg_pie
                     arena, ret, &why, NULL);
 }
 
+static void add_sum(struct tg_tally_sum *sum, const struct tg_tally_sum *more)
+{
+    sum->places += more->places;
+    sum->free += more->free;
+    sum->unknown += more->unknown;
+}
+
+/* Node by node: zone y, zone z, all nodes. */
+static void scan_zones(const struct tg_fleet *fleet, const struct tg_offer *offer, size_t cap,
+                       struct tg_tally_sum sums[3])
+{
+    for (size_t i = 0; i < fleet->n_nodes; i++) {
+        const struct tg_offer_node *node = &tg_offer_nodes(offer)[i];
+        const struct tg_node *object = fleet->nodes[i].object;
+        const char *zone = object == NULL ? NULL : tg_meta_label(object->metadata, "zone");
+        const struct tg_tally_sum one = {.places = node->copies < cap ? node->copies : cap,
+                                         .free = node->free,
+                                         .unknown =
+                                             node->copies > 0 && tg_offer_needs_search(offer, i)};
+
+        add_sum(&sums[2], &one);
+        if (zone != NULL)
+            add_sum(&sums[zone[0] == 'z'], &one);
+    }
+}
+
+/* Sums by zone are those of the nodes, one by one. */
+static void compare_tallies(const struct tg_fleet *fleet, const struct tg_piece *piece, size_t cap,
+                            struct tg_arena *arena, uint64_t seed)
+{
+    struct tg_tally_sum sums[3] = {{.places = 0}}, told[3] = {{.places = 0}};
+    const struct tg_tally *tally;
+    const struct tg_regions *regions;
+    struct tg_offer *offer = NULL;
+
+    /* What is wrong with the classes is an error. */
+    if (tg_offer_get(fleet, piece, "binpack", arena, &offer, NULL) < 0)
+        return;
+    tally = tg_offer_tally(offer, "zone", cap);
+    regions = tg_tally_regions(tally);
+    scan_zones(fleet, offer, cap, sums);
+    told[2] = *tg_tally_all(tally);
+    for (uint32_t r = 0; r < tg_regions_count(regions); r++) {
+        if (tg_regions_name(regions, r) != NULL)
+            told[tg_regions_name(regions, r)[0] == 'z'] = *tg_tally_region(tally, r);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (sums[i].places != told[i].places || sums[i].free != told[i].free ||
+            sums[i].unknown != told[i].unknown)
+            fail_msg("seed %lu: sum %zu is %lu %lu %u, told %lu %lu %u", (unsigned long)seed, i,
+                     (unsigned long)sums[i].places, (unsigned long)sums[i].free, sums[i].unknown,
+                     (unsigned long)told[i].places, (unsigned long)told[i].free, told[i].unknown);
+    }
+}
+
 static void what_was_kept_up_to_date_decides_like_a_scan(void **state)
 {
     struct tg_arena *objects_arena = tg_arena_new((size_t)16 << 20);
@@ -482,6 +537,7 @@ static void what_was_kept_up_to_date_decides_like_a_scan(void **state)
             once = outcome(&h);
             compare(rc, &p, place(once, policy, &pieces[i], 1, false, arena, &q), &q, seed);
             placed += rc == 0 ? 1 : 0;
+            compare_tallies(fleet, &pieces[i], n, arena, seed);
             for (size_t k = 0; k < n; k++)
                 gang[k] = pieces[below(&h.random, n_pieces)];
             rc = place(fleet, policy, gang, n, required, arena, &p);

@@ -40,6 +40,7 @@ static const char *pack(const char *letters, size_t n, const struct tg_level *re
     assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
     assert_int_equal(tg_pack_init(&packing, &board, NULL), 0);
     assert_int_equal(tg_pack_search(&packing, &board, &found, NULL), 0);
+    assert_int_equal(tg_pack_open(&packing, &board, NULL), 0);
     for (size_t i = 0; found && i < strlen(letters); i++) {
         if (board.head[i] != TG_NO_INDEX)
             out[at++] = letters[i];
@@ -72,6 +73,34 @@ static void preferred_domains_are_as_few_as_possible_and_the_last_is_the_tightes
     assert_string_equal(pack("aaabbc", 5, NULL, &rack), "aaabb");
     assert_string_equal(pack("aaabbc", 6, NULL, &rack), "aaabbc");
     assert_string_equal(pack("aaabbc-", 7, NULL, &rack), "aaabbc-");
+}
+
+/* Sums tell that only one rack, or none, has room: nodes of others are not looked at. */
+static void only_nodes_of_domains_with_room_are_read(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_pack packing;
+    struct tg_place_request request = {.name = "g", .pack_required = &rack};
+
+    (void)state;
+    world_init(&w);
+    add_letters(&w, "aabbbcc-");
+    for (request.n_pieces = 3; request.n_pieces <= 4; request.n_pieces++) {
+        bool found = false;
+        size_t read = 0;
+
+        request.pieces = new_gang(&w, request.n_pieces, 1);
+        assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
+        assert_int_equal(tg_pack_init(&packing, &board, NULL), 0);
+        assert_int_equal(packing.required.n, 3);
+        assert_int_equal(tg_pack_search(&packing, &board, &found, NULL), 0);
+        assert_int_equal(found, request.n_pieces == 3);
+        for (size_t i = 0; i < board.fleet->n_nodes; i++)
+            read += board.read[i] ? 1 : 0;
+        assert_int_equal(read, found ? 3 : 0);
+    }
+    world_done(&w);
 }
 
 /* Zone large would be tighter, but only zone small has a rack for both. */
@@ -130,6 +159,7 @@ static void members_of_two_kinds_find_the_two_domains_that_hold_them(void **stat
     assert_int_equal(tg_pack_init(&packing, &board, NULL), 0);
     assert_int_equal(tg_pack_search(&packing, &board, &found, NULL), 0);
     assert_true(found);
+    assert_int_equal(tg_pack_open(&packing, &board, NULL), 0);
     assert_int_equal(board.head[0], TG_NO_INDEX);
     assert_int_not_equal(board.head[1], TG_NO_INDEX);
     assert_int_not_equal(board.head[2], TG_NO_INDEX);
@@ -142,6 +172,7 @@ int main(void)
         cmocka_unit_test(without_levels_the_whole_fleet_is_one_scope),
         cmocka_unit_test(a_required_domain_is_the_tightest_that_suffices),
         cmocka_unit_test(preferred_domains_are_as_few_as_possible_and_the_last_is_the_tightest),
+        cmocka_unit_test(only_nodes_of_domains_with_room_are_read),
         cmocka_unit_test(a_preferred_domain_decides_between_required_ones),
         cmocka_unit_test(few_preferred_domains_come_before_a_tight_required_one),
         cmocka_unit_test(members_of_two_kinds_find_the_two_domains_that_hold_them),

@@ -84,6 +84,7 @@ static void a_scope_without_the_capacity_is_refused_without_a_search(void **stat
     world_init(&w);
     request.pieces = new_gang(&w, 3, 2);
     set_up(&w, &board, &request, (const size_t[]){2, 3, 8}, 3);
+    assert_int_equal(tg_board_read(&board, &scope, NULL), 0);
     assert_false(tg_search_may_fit(&board, &scope));
     assert_int_equal(tg_search_all(&board, &scope, &found, NULL), 0);
     assert_false(found);

@@ -29,6 +29,7 @@ static void everything_is_counted_once(void **state)
     request.pieces = new_gang(&w, 1, 1);
     assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
     taken[tg_fleet_find_device(board.fleet, GPU_DRIVER, "a", "gpu-2")] = true;
+    assert_int_equal(tg_board_read(&board, &scope, NULL), 0);
     assert_int_equal(tg_survey_take(&board, 0, &scope, taken, &s, NULL), 0);
     assert_int_equal(s.nodes, 3);
     assert_int_equal(s.nodes_fit, 2);
