@@ -323,9 +323,6 @@ static int read_delay(struct reader *r, const struct tg_json *v, size_t i, int64
     if (value < delays[i].minimum || value > MAX_DELAY)
         return fault(r, v, field, "%s is out of range: it must be %s to 168h", v->text,
                      delays[i].minimum == TG_SECOND ? "1s" : "1ms");
-    /* Its machinery comes later: refused, not ignored. */
-    if (delays[i].offset == offsetof(struct tg_delays, hold) && value != delays[i].fallback)
-        return fault(r, v, field, "only 5m is supported in this version: leave it out");
     /* A Lease says its duration in whole seconds. */
     if (delays[i].offset == offsetof(struct tg_delays, lease) && value % TG_SECOND != 0)
         return fault(r, v, field, "%s must be whole seconds", v->text);

@@ -7,12 +7,16 @@
     objects.py schema SCHEMA VALUES         every value of VALUES has a sentence in SCHEMA, and the other way round
     objects.py used VALUES RENDERED         every scalar of VALUES stands somewhere in RENDERED
     objects.py alerts RENDERED              the groups of the PrometheusRule, as promtool reads them, without the texts for people
+    objects.py settings SCHEMA PROGRAM      every field of the controller's configuration, as PROGRAM knows them, has a value, and no other
+    objects.py configuration RENDERED       the controller's configuration, if there is one
     objects.py told RENDERED DOCUMENT       every alert has its texts, and DOCUMENT names it; and every metric of the dashboard
 """
 
 import json
 import re
+import subprocess
 import sys
+import tempfile
 
 import yaml
 
@@ -65,12 +69,66 @@ def schema(schema_path, values_path):
     free = [path for path, inner in known.items() if inner["type"] == "object" and "properties" not in inner]
     problems = [f"{path}: no sentence" for path, inner in known.items()
                 if not inner.get("description", "").rstrip().endswith((".", ":"))]
-    problems += [f"{path}: not in {values_path}" for path in known if path not in values and path != "global"]
+    # What is not there by default needs no place in the defaults.
+    problems += [f"{path}: not in {values_path}" for path in known
+                 if path not in values and path != "global" and values.get(path.rpartition(".")[0]) != {}]
     problems += [f"{path}: not in {schema_path}" for path in values
                  if path not in known and not any(path.startswith(f"{f}.") for f in free)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0
+
+
+HEADER = "apiVersion: tangram.dev/v1alpha1\nkind: TangramConfiguration\n"
+# Mappings of the configuration: where they stand among the values of the controller, and a document with a field in it that there is not.
+MAPPINGS = {
+    (): "no-such: 1",
+    ("topology",): "topology: [{no-such: 1}]",
+    ("placement",): "placement: {no-such: 1}",
+    ("placement", "classes"): "placement: {classes: [{no-such: 1}]}",
+    ("placement", "expect"): "placement: {expect: [{no-such: 1}]}",
+    ("delays",): "delays: {no-such: 1}",
+}
+
+
+def fields_of(program, text):
+    """What the program says that it knows where it finds a field that it does not know."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(HEADER + text + "\n")
+        file.flush()
+        said = subprocess.run([program, "--validate-config", "--config", file.name], capture_output=True, text=True).stderr
+    known = re.search("known are (.*)", said)
+    return set(known.group(1).strip().split(", ")) if known else {said}
+
+
+def settings(schema_path, program):
+    with open(schema_path, encoding="utf-8") as file:
+        controller = json.load(file)["properties"]["controller"]
+    problems = []
+    for path, text in MAPPINGS.items():
+        known, place = fields_of(program, text), controller
+        for name in path:
+            place = place["properties"][name]
+            place = place.get("items", place)
+        if not path:
+            known -= {"apiVersion", "kind"}
+        there = set(place["properties"]) if path else known & set(place["properties"])
+        problems += [f"controller.{'.'.join((*path, name))}: {what}" for what, names in
+                     (("a field of the configuration without a value", known - there),
+                      ("the program knows no such field", there - known)) for name in sorted(names)]
+        problems += [f"controller.{'.'.join(path)}: other values are accepted" for _ in (1,)
+                     if place.get("additionalProperties") is not False]
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+def configuration(path):
+    for document in load(path):
+        if document["kind"] == "ConfigMap" and "controller.yaml" in document["data"]:
+            print(document["data"]["controller.yaml"])
+            return 0
+    return 1
 
 
 def scalars(value, path):
@@ -128,7 +186,8 @@ def told(rendered_path, document_path):
     return 1 if problems else 0
 
 
-COMMANDS = {"names": names, "equal": equal, "schema": schema, "used": used, "alerts": alerts, "told": told}
+COMMANDS = {"names": names, "equal": equal, "schema": schema, "used": used, "alerts": alerts, "told": told, "settings": settings,
+            "configuration": configuration}
 
 if __name__ == "__main__":
     sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))

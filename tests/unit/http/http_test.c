@@ -2,8 +2,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -99,18 +103,24 @@ static void on_readable(struct tg_io *io, int events)
     }
 }
 
-static void open_client(struct fixture *f, struct client *client, const char *text)
+/* A connection on which the text has been sent. */
+static int connect_to(const struct fixture *f, const char *text)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                   .sin_port = htons((uint16_t)tg_http_port(f->http))};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-    *client = (struct client){.io.callback = on_readable, .in = TG_BUF_INIT(64 << 20)};
-    client->io.data = client;
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
-    tg_io_start(f->loop, &client->io, fd, TG_LOOP_READ);
+    return fd;
+}
+
+static void open_client(struct fixture *f, struct client *client, const char *text)
+{
+    *client = (struct client){.io.callback = on_readable, .in = TG_BUF_INIT(64 << 20)};
+    client->io.data = client;
+    tg_io_start(f->loop, &client->io, connect_to(f, text), TG_LOOP_READ);
 }
 
 static void close_client(struct client *client)
@@ -370,6 +380,64 @@ static void a_taken_port_is_told(void **state)
     assert_non_null(strstr(err.message, "in use"));
 }
 
+/* A callback that does not return until it may. */
+struct stuck {
+    struct tg_loop *loop;
+    struct tg_deferred deferred;
+    sem_t entered, may_go;
+    atomic_bool done;
+};
+
+static void hang(struct tg_deferred *deferred)
+{
+    struct stuck *stuck = deferred->data;
+
+    sem_post(&stuck->entered);
+    sem_wait(&stuck->may_go);
+}
+
+static void *run_loop(void *data)
+{
+    struct stuck *stuck = data;
+
+    tg_defer(stuck->loop, &stuck->deferred);
+    while (!atomic_load(&stuck->done))
+        tg_loop_run_once(stuck->loop, true);
+    return NULL;
+}
+
+/* That is what the probes of liveness live on: who hangs does not answer, and is started anew; who
+ * goes on answers. */
+static void a_loop_that_hangs_does_not_answer(void **state)
+{
+    const struct fixture *f = *state;
+    struct stuck stuck = {.loop = f->loop};
+    struct pollfd prober = {.events = POLLIN};
+    pthread_t thread;
+    char bytes[64];
+
+    stuck.deferred = (struct tg_deferred){.callback = hang, .data = &stuck};
+    assert_int_equal(sem_init(&stuck.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&stuck.may_go, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_loop, &stuck), 0);
+    sem_wait(&stuck.entered);
+    prober.fd = connect_to(f, "GET /healthz HTTP/1.1\r\n" CLOSE);
+    /* However long: it only makes sure that a wrong answer has had its time. */
+    assert_int_equal(poll(&prober, 1, 100), 0);
+    sem_post(&stuck.may_go);
+    assert_int_equal(poll(&prober, 1, -1), 1);
+    assert_true(recv(prober.fd, bytes, sizeof(bytes), 0) > 12);
+    assert_memory_equal(bytes, "HTTP/1.1 200", 12);
+    close(prober.fd);
+    /* One more connection, so that the loop wakes up and sees it. */
+    atomic_store(&stuck.done, true);
+    prober.fd = connect_to(f, "GET");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    close(prober.fd);
+    sem_destroy(&stuck.entered);
+    sem_destroy(&stuck.may_go);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -387,6 +455,7 @@ int main(void)
         TEST(garbage_and_endless_headers_end_the_connection_only),
         TEST(strangers_who_hold_connections_are_bounded),
         TEST(an_idle_server_does_not_wake_up),
+        TEST(a_loop_that_hangs_does_not_answer),
         TEST(addresses_are_read_strictly),
         TEST(a_taken_port_is_told),
     };

@@ -63,7 +63,7 @@ static void every_field_is_read(void **state)
                                 "  expect:\n"
                                 "  - {class: gpu, devices: 8, cpu: 96, memory: 1Ti, count: 3}\n"
                                 "  - {class: gpu, selector: 'true'}\n"
-                                "delays: {lease: 2s, stall: 3s, bind: 4s, hold: 5m, linger: 6s, "
+                                "delays: {lease: 2s, stall: 3s, bind: 4s, hold: 5s, linger: 6s, "
                                 "request: 7s, watch: 8s, "
                                 "watchIdle: 900ms}\n",
                            &c, &err),
@@ -88,7 +88,7 @@ static void every_field_is_read(void **state)
     assert_int_equal(d->lease, 2 * TG_SECOND);
     assert_int_equal(d->stall, 3 * TG_SECOND);
     assert_int_equal(d->bind, 4 * TG_SECOND);
-    assert_int_equal(d->hold, 300 * TG_SECOND);
+    assert_int_equal(d->hold, 5 * TG_SECOND);
     assert_int_equal(d->linger, 6 * TG_SECOND);
     assert_int_equal(d->request, 7 * TG_SECOND);
     assert_int_equal(d->watch, 8 * TG_SECOND);
