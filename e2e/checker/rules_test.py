@@ -186,7 +186,7 @@ class RulesTest(unittest.TestCase):
 class RightsTest(unittest.TestCase):
     GET = ("tangram-controller", "", "pods", "watch")
     LIST = ("tangram-controller", "", "pods", "list")
-    GRANTED = {GET, LIST} | set(rights.EXPECTED) | set(rights.RARELY)
+    GRANTED = {GET, LIST} | set(rights.EXPECTED)
 
     def expect(self, requests, *texts, part=False):
         problems, _ = rights.judge(self.GRANTED, requests, part)
@@ -207,9 +207,9 @@ class RightsTest(unittest.TestCase):
         self.expect([], "the audit log knows no request of our programs", part=True)
 
     def test_an_exception_that_is_used_is_none(self):
-        right = ("tangram-controller", "jobset.x-k8s.io", "jobsets", "get")
+        right = ("tangram-controller", "resource.k8s.io", "resourceclaims/binding", "patch")
         self.expect([(self.GET, "allow"), (self.LIST, "allow"), (right, "allow")],
-                    "used after all, or not granted: tangram-controller: get jobsets.jobset.x-k8s.io")
+                    "used after all, or not granted: tangram-controller: patch resourceclaims/binding.resource.k8s.io")
 
     def test_who_borrows_an_account_is_not_the_program(self):
         line = {"user": {"username": "system:serviceaccount:tangram-system:tangram-controller"}, "verb": "list",

@@ -56,3 +56,20 @@ devices_of() {
     k get resourceslices -o json | jq -r --arg node "$1" --arg driver "$TG_DRIVER" \
         '.items[] | select(.spec.nodeName == $node and .spec.driver == $driver) | .spec.devices[].name' | sort
 }
+
+# rail VALUE: the node's slice says so of its first device; null: it does not.
+rail() {
+    tg_watch_first 30 ".spec.nodeName == \"node-3\" and .spec.driver == \"$TG_DRIVER\" and
+        (.spec.devices[0].attributes[\"example.com/rail\"].int // null) == $1" resourceslices | jq -r .metadata.uid
+}
+
+@test "(f) an attribute that the operator adds to devices is in the slice while the plugin runs, and is taken back" {
+    local slice document=$TG_DIR/attributes/node-3/rails.yaml
+    slice=$(rail null)
+    printf '%s\n' 'apiVersion: tangram.dev/v1alpha1' 'kind: DeviceAttributes' 'rules:' \
+        '- {match: {}, attributes: {example.com/rail: {int: 3}}}' >"$document"
+    # The same slice: whoever has devices of it is not disturbed.
+    [[ $(rail 3) == "$slice" ]]
+    rm "$document"
+    [[ $(rail null) == "$slice" ]]
+}

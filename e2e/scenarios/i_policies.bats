@@ -152,6 +152,29 @@ status() { kn "${@:3}" patch resourceclaim "$1" --subresource=status --type=merg
     status managed "$CLEARED" "${CONTROLLER[@]}"
 }
 
+@test "(i) an allocation is written by who has resourceclaims/binding as well, where the server asks for it: so the controller has it" {
+    (($(tg_minor) >= 36)) || skip "Kubernetes 1.$(tg_minor) does not ask for it"
+    cluster_scoped <<YAML
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: $NAMESPACE-status}
+rules:
+- {apiGroups: [resource.k8s.io], resources: [resourceclaims, resourceclaims/status], verbs: [get, patch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: $NAMESPACE-status}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: $NAMESPACE-status}
+subjects: [{kind: User, name: bob}]
+YAML
+    claim open "$NAMESPACE-open" | kn create -f -
+    may --as=bob -- patch resourceclaims status
+    local said
+    if said=$(status open "$ALLOCATION" --as=bob 2>&1); then false; fi
+    [[ $said == *"resourceclaims/binding"* ]]
+    may "${CONTROLLER[@]}" -- patch resourceclaims binding
+}
+
 # bats test_tags=core
 @test "(i) a class is protected from the moment it is labelled, in alternatives of a request too" {
     { claim later "$NAMESPACE-open"; } | kn create -f -

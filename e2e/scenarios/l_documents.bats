@@ -27,11 +27,9 @@ teardown() {
 
 # bats test_tags=core
 @test "(l) the user guide works as it is written" {
-    # An API server tells kubectl of a kind some time after it serves it.
-    k apply --server-side -f "$BATS_TEST_DIRNAME/workloads.yaml"
-    k wait --for=condition=Established -f "$BATS_TEST_DIRNAME/workloads.yaml" --timeout=30s
+    crds_apply
     follow "$ROOT/deploy/docs/user-guide.md"
-    k delete -f "$BATS_TEST_DIRNAME/workloads.yaml" --wait
+    crds_delete
 }
 
 @test "(l) the gang of the README waits, says why, and has its place as soon as a rack has room" {

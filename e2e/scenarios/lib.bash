@@ -187,6 +187,18 @@ ${3:-}
 YAML
 }
 
+# crds_apply, crds_delete: LeaderWorkerSet and JobSet, as they are in the world; nobody acts on them here. What has been deleted is
+# gone when the next test wants it.
+crds_apply() {
+    local file
+    for file in $("$BATS_TEST_DIRNAME/../components/crds"); do
+        k apply --server-side -f "$file" >/dev/null
+        # The files say that there are no conditions (null), at which kubectl stumbles until the server has written some.
+        tg_wait_until 30 k wait --for=condition=Established -f "$file" --timeout=30s
+    done
+}
+crds_delete() { k delete customresourcedefinition leaderworkersets.leaderworkerset.x-k8s.io jobsets.jobset.x-k8s.io --ignore-not-found --wait >/dev/null; }
+
 # intruder NODE EXTRA...: a pod without claims that takes all cores of the node but what no other pod can be content with;
 # EXTRA are lines of its spec.
 intruder() {

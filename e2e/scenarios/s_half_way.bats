@@ -123,6 +123,25 @@ all_run() {
             [$old, null, $new])' "$BATS_TEST_TMPDIR/claims"
 }
 
+# read_again RESOURCE: the controller has read one of this namespace.
+read_again() {
+    jq -se --arg namespace "$NAMESPACE" --arg resource "$1" 'any(.[]; .verb == "get" and .objectRef.namespace == $namespace and
+        .objectRef.resource == $resource and .user.username == "system:serviceaccount:tangram-system:tangram-controller")' \
+        "$TG_DIR/log/audit.log" >/dev/null
+}
+
+@test "(s) the answers to writes of a pod and of a Gang are lost: it is read what became of them, and all run" {
+    tg_proxy_rules <<JSON
+{"name": "lost-pod", "do": "cut", "when": "after", "how": "stream", "verb": "patch", "resource": "pods", "times": 1}
+{"name": "lost-gang", "do": "cut", "when": "after", "how": "stream", "verb": "patch", "resource": "gangs/status", "times": 1}
+JSON
+    { template trio 2 "$H100" 'gang: trio, size: 3'; pod trio-1 trio; pod trio-2 trio; pod trio-3 trio; } | kn create -f -
+    all_run
+    tg_proxy_faults | jq -e 'map(.rule) | contains(["lost-pod", "lost-gang"])'
+    read_again pods
+    read_again gangs
+}
+
 @test "(s) the namespace is deleted half way: nothing of it stays, and the devices are free" {
     OTHER=$NAMESPACE-other
     local own=$NAMESPACE number

@@ -79,7 +79,8 @@ tg_plugin_start() {
     local kubeconfig=$TG_DIR/kubeconfig/$node.plugin
     [[ -e $kubeconfig ]] || "$TG_CLUSTER_SCRIPTS/token" "$TG_DIR" "$TG_NAMESPACE" "$TG_PLUGIN_ACCOUNT" --node "$node" \
         >"$kubeconfig"
-    tg_node_spawn "$node" "$name" "$TG_BIN/tangram-kubelet-plugin" --node-name "$node" --kubeconfig "$kubeconfig" \
+    mkdir -p "$TG_DIR/attributes/$node"
+    tg_node_spawn "$node" "$name" "$TG_BIN/tangram-kubelet-plugin" --attributes-dir "$TG_DIR/attributes/$node" --node-name "$node" --kubeconfig "$kubeconfig" \
         --provider sim --inventory "$inventory" --driver-name "$driver" --conflict-grace 3s "${@:5}"
 }
 
