@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/runtime/base/mem.h"
+#include "controller/core/model/sort.h"
 
 void tg_groups_init(struct tg_groups *groups, const struct tg_fleet *fleet)
 {
@@ -150,4 +151,125 @@ size_t tg_groups_first(struct tg_groups *groups, uint32_t number)
         sift_down(groups, group, 0);
     }
     return group->heap[0];
+}
+
+/* Places of a group's heap, as a heap by what stands there: where its walk by name may go next. */
+struct front {
+    const struct tg_groups *groups;
+    const uint32_t *heap; /* of the group */
+    uint32_t *items, n;
+};
+
+static bool comes_before(const struct front *f, uint32_t a, uint32_t b)
+{
+    return before(f->groups, f->heap[a], f->heap[b]);
+}
+
+static void push_place(struct front *f, uint32_t place)
+{
+    uint32_t at;
+
+    for (at = f->n++; at > 0 && comes_before(f, place, f->items[(at - 1) / 2]); at = (at - 1) / 2)
+        f->items[at] = f->items[(at - 1) / 2];
+    f->items[at] = place;
+}
+
+static uint32_t pop_place(struct front *f)
+{
+    uint32_t top = f->items[0], last = f->items[--f->n], at = 0;
+
+    for (uint32_t child = 1; child < f->n; child = 2 * at + 1) {
+        if (child + 1 < f->n && comes_before(f, f->items[child + 1], f->items[child]))
+            child++;
+        if (!comes_before(f, f->items[child], last))
+            break;
+        f->items[at] = f->items[child];
+        at = child;
+    }
+    f->items[at] = last;
+    return top;
+}
+
+/* The first n of a group by name, or all if it has fewer. */
+static int list_first(const struct tg_groups *groups, uint32_t number, size_t n,
+                      struct tg_arena *arena, size_t *ret, size_t *ret_n, struct tg_error *err)
+{
+    const struct tg_group *group = &groups->items[number];
+    struct front front = {.groups = groups, .heap = group->heap};
+    int rc = tg_core_alloc_unset(arena, group->n_heap, sizeof(*front.items), &front.items, err);
+
+    *ret_n = 0;
+    if (rc == 0 && group->n_heap > 0)
+        push_place(&front, 0);
+    while (rc == 0 && front.n > 0 && *ret_n < n) {
+        uint32_t place = pop_place(&front), row = group->heap[place];
+
+        for (uint32_t child = 2 * place + 1; child < group->n_heap && child <= 2 * place + 2;
+             child++)
+            push_place(&front, child);
+        /* Some have left, and who came back is there twice, one beside the other. */
+        if (groups->of_row[row] == number && (*ret_n == 0 || ret[*ret_n - 1] != row))
+            ret[(*ret_n)++] = row;
+    }
+    return rc;
+}
+
+struct rated {
+    struct tg_pack_rating rating;
+    uint32_t group;
+};
+
+static int by_rating(const void *pa, const void *pb, const void *context)
+{
+    const struct rated *a = pa, *b = pb;
+
+    (void)context;
+    return tg_pack_rating_better(&b->rating, &a->rating) -
+           tg_pack_rating_better(&a->rating, &b->rating);
+}
+
+/* Groups with members, the best first. */
+static int rate_groups(const struct tg_groups *groups, struct tg_rank *rank, unsigned type,
+                       struct tg_arena *arena, const void ***ret, struct tg_error *err)
+{
+    struct rated *items;
+    int rc = tg_core_alloc_unset(arena, groups->n_live, sizeof(*items), &items, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc_unset(arena, groups->n_live, sizeof(**ret), ret, err);
+    for (uint32_t i = 0; rc == 0 && i < groups->n_live; i++) {
+        items[i].group = groups->live[i];
+        tg_rank_rate(rank, type, items[i].group, &items[i].rating);
+        (*ret)[i] = &items[i];
+    }
+    return rc < 0 ? rc : tg_core_sort(*ret, groups->n_live, by_rating, NULL, arena, err);
+}
+
+int tg_groups_list_best(const struct tg_groups *groups, struct tg_rank *rank, unsigned type,
+                        size_t n, struct tg_arena *arena, size_t **ret, size_t *ret_n,
+                        struct tg_error *err)
+{
+    const void **order;
+    size_t size = 0;
+    int rc = rate_groups(groups, rank, type, arena, &order, err);
+
+    *ret_n = 0;
+    for (uint32_t i = 0; i < groups->n_live; i++) {
+        size_t members = groups->items[groups->live[i]].members;
+
+        size += members < n ? members : n;
+    }
+    if (rc == 0)
+        rc = tg_core_alloc_unset(arena, size, sizeof(**ret), ret, err);
+    for (uint32_t i = 0; rc == 0 && i < groups->n_live; i++) {
+        size_t more = 0;
+
+        /* All that are as good as the last one that is needed: the first by name may be there. */
+        if (*ret_n >= n && by_rating(order[i - 1], order[i], NULL) != 0)
+            break;
+        rc = list_first(groups, ((const struct rated *)order[i])->group, n, arena, *ret + *ret_n,
+                        &more, err);
+        *ret_n += more;
+    }
+    return rc;
 }

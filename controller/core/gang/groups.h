@@ -3,6 +3,7 @@
 #ifndef TG_CORE_GANG_GROUPS_H
 #define TG_CORE_GANG_GROUPS_H
 
+#include "controller/core/gang/rank.h"
 #include "controller/core/model/view.h"
 
 #define TG_NO_GROUP UINT32_MAX
@@ -32,5 +33,11 @@ void tg_groups_done(struct tg_groups *groups); /* of zeroed ones, too */
 void tg_groups_move(struct tg_groups *groups, size_t row, uint32_t group);
 /* Of a group with members. */
 size_t tg_groups_first(struct tg_groups *groups, uint32_t group);
+/* Groups are classes of the rank. Rows among which are the n that are best by it for a request of
+ * the type, of equally good ones the first by name: in whatever order, few more than n, or all that
+ * are in a group. *ret is the arena's. */
+int tg_groups_list_best(const struct tg_groups *groups, struct tg_rank *rank, unsigned type,
+                        size_t n, struct tg_arena *arena, size_t **ret, size_t *ret_n,
+                        struct tg_error *err);
 
 #endif

@@ -734,6 +734,14 @@ size_t tg_offer_best(struct tg_offer *offer)
     return node;
 }
 
+int tg_offer_list(struct tg_offer *offer, size_t n, struct tg_arena *arena, size_t **ret,
+                  size_t *ret_n, struct tg_error *err)
+{
+    return tg_groups_list_best(&offer->groups, offer->rank,
+                               tg_rank_type(offer->rank, &offer->request), n, arena, ret, ret_n,
+                               err);
+}
+
 struct tg_rank *tg_offer_rank(const struct tg_offer *offer, unsigned *ret_type)
 {
     *ret_type = tg_rank_type(offer->rank, &offer->request);

@@ -55,6 +55,10 @@ const struct tg_tally *tg_offer_tally(struct tg_offer *offer, const char *label,
 /* Where a piece goes: of the nodes that take one the best by the policy, of equally good ones the
  * first by name. TG_NO_INDEX: nowhere. */
 size_t tg_offer_best(struct tg_offer *offer);
+/* Among the nodes listed are the n that come first so, in whatever order; few more than n, or all
+ * that take one. *ret is the arena's. */
+int tg_offer_list(struct tg_offer *offer, size_t n, struct tg_arena *arena, size_t **ret,
+                  size_t *ret_n, struct tg_error *err);
 /* By what the policy values nodes for such a piece. */
 struct tg_rank *tg_offer_rank(const struct tg_offer *offer, unsigned *ret_type);
 /* The search for devices has found none for a piece there: the node takes none until something

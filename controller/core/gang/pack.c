@@ -29,14 +29,26 @@ int tg_pack_open(struct tg_pack *pack, struct tg_board *board, struct tg_error *
     return rc;
 }
 
+/* Is it the whole fleet, and do sums tell all about it? */
+static bool is_anywhere(const struct tg_board *board, const struct tg_domain *domain)
+{
+    return domain->regions == NULL && domain->scope.nodes == NULL && board->n_rules == 0;
+}
+
 /* All members in the domain. */
 static int search_domain(struct tg_board *board, struct tg_domain *domain, bool *ret,
                          struct tg_error *err)
 {
+    size_t placed = 0;
     int rc = 0;
 
     if (!tg_domain_may_hold(board, domain))
         return 0;
+    if (is_anywhere(board, domain))
+        rc = tg_search_anywhere(board, &placed, err);
+    *ret = rc == 0 && placed == board->n_members;
+    if (rc < 0 || *ret)
+        return rc;
     rc = tg_domain_open(board, domain, err);
     return rc < 0 ? rc : tg_rules_search(board, &domain->scope, ret, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/gang/search.h"
 
+#include "controller/core/gang/offer.h"
 #include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
 
@@ -129,6 +130,54 @@ int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, siz
         size_t n = 0;
 
         rc = find_candidates(board, scope, k, &n, err);
+        if (rc == 0)
+            put_group(board, k, n, ret_placed);
+    }
+    for (size_t k = 0; k < board->n_groups; k++)
+        tg_rank_take_all(board->groups[k].rank);
+    return rc;
+}
+
+/* Nodes among which the group finds the best for each of its members: no more come into question
+ * than it has members, for what is put on one leaves the others as they are; those where members of
+ * other groups are, and then as many that are empty. */
+static int list_best(struct tg_board *board, size_t k, struct tg_scope *ret, struct tg_error *err)
+{
+    struct tg_board_group *group = &board->groups[k];
+    size_t *best, *nodes, n_best = 0, n = 0;
+    int rc =
+        tg_offer_list(group->offer, group->n + group->first, board->arena, &best, &n_best, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc_unset(board->arena, n_best + board->n_members, sizeof(*nodes), &nodes,
+                                 err);
+    for (size_t m = 0; rc == 0 && m < board->n_members; m++) {
+        size_t node = board->members[m].node;
+
+        if (node != TG_NO_INDEX && board->head[node] == m)
+            nodes[n++] = node;
+    }
+    for (size_t i = 0; rc == 0 && i < n_best; i++) {
+        if (!board->read[best[i]] || board->head[best[i]] == TG_NO_INDEX)
+            nodes[n++] = best[i];
+    }
+    *ret = (struct tg_scope){.nodes = nodes, .n = n};
+    return rc < 0 ? rc : tg_board_read(board, ret, err);
+}
+
+int tg_search_anywhere(struct tg_board *board, size_t *ret_placed, struct tg_error *err)
+{
+    int rc = 0;
+
+    *ret_placed = 0;
+    tg_board_clear(board);
+    for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
+        struct tg_scope best;
+        size_t n = 0;
+
+        rc = list_best(board, k, &best, err);
+        if (rc == 0)
+            rc = find_candidates(board, &best, k, &n, err);
         if (rc == 0)
             put_group(board, k, n, ret_placed);
     }

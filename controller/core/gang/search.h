@@ -12,6 +12,10 @@
 /* Puts as many members as best fit finds room for (the board is cleared first). */
 int tg_search_best_fit(struct tg_board *board, const struct tg_scope *scope, size_t *ret_placed,
                        struct tg_error *err);
+/* The same among all nodes of the fleet, by classes of alike ones (offer.h): only those that come
+ * first are looked at. Not for a board with rules, nor where only the search knows what a node
+ * takes. */
+int tg_search_anywhere(struct tg_board *board, size_t *ret_placed, struct tg_error *err);
 /* All members or none: *ret, and the board is then as it says. If the steps ran out, board->gave_up
  * is set. */
 int tg_search_all(struct tg_board *board, const struct tg_scope *scope, bool *ret,

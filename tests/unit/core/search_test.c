@@ -124,9 +124,88 @@ static void the_search_ends_with_its_steps_and_says_so(void **state)
     world_done(&w);
 }
 
+/* Something is taken on a node, or everything is given back. */
+static void happen(struct tg_fleet *fleet, uint64_t random)
+{
+    char node[8], card[8];
+    const struct tg_fleet_busy busy = {
+        .driver = GPU_DRIVER, .pool = node, .device = card, .holder = "gang ns/other"};
+
+    snprintf(node, sizeof(node), "n%u", (unsigned)(random % 10));
+    snprintf(card, sizeof(card), "gpu-%u", (unsigned)(random / 10 % 3));
+    if (random / 30 % 8 == 0)
+        tg_fleet_undo(fleet, 0);
+    else
+        tg_fleet_assume(fleet, &busy, 1, NULL, 0);
+    tg_fleet_settle(fleet);
+}
+
+static void place_everywhere(struct world *w, struct tg_fleet *fleet,
+                             const struct tg_place_request *request, bool anywhere,
+                             struct tg_board *ret)
+{
+    struct tg_scope everything;
+    size_t placed = 0;
+
+    assert_int_equal(tg_board_init(ret, fleet, request, w->arena, NULL), 0);
+    assert_int_equal(tg_board_everything(ret, &everything, NULL), 0);
+    assert_int_equal(anywhere ? tg_search_anywhere(ret, &placed, NULL)
+                              : tg_search_best_fit(ret, &everything, &placed, NULL),
+                     0);
+}
+
+/* By classes of alike nodes the same nodes are chosen as by a look at all of them, whatever has
+ * come and gone. */
+static void anywhere_is_where_best_fit_over_all_nodes_would_go(void **state)
+{
+    static const char *const policies[] = {"default", "binpack", "spread", "fgd"};
+    struct world w;
+    struct tg_board all, few;
+    struct tg_piece pieces[6];
+    struct tg_policies by = {.fleet = "default"};
+    struct tg_place_request request = {.name = "g", .pieces = pieces, .policies = &by};
+    struct tg_fleet *fleet;
+    size_t members = 0;
+    uint64_t random = 12345;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (size_t i = 0; i < 10; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "n%zu", i * 7 % 10);
+        add_node(&w, name, "", "");
+        add_gpus(&w, name, 1 + i % 4, "");
+    }
+    for (size_t i = 0; i < 6; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "m%zu", i);
+        pieces[i] =
+            new_piece(&w, new_pod(&w, name, "1", ""), new_gpu_claim(&w, name, i < 2 ? 2 : 1));
+    }
+    fleet = world_fleet(&w);
+    for (size_t step = 0; step < 2000; step++) {
+        random = random * 6364136223846793005U + 1442695040888963407U;
+        happen(fleet, random >> 33);
+        by.fleet = policies[step % 4];
+        request.n_pieces = 1 + step % 6;
+        place_everywhere(&w, fleet, &request, false, &all);
+        place_everywhere(&w, fleet, &request, true, &few);
+        for (size_t m = 0; m < request.n_pieces; m++) {
+            assert_int_equal(few.members[m].node, all.members[m].node);
+            members += all.members[m].node != TG_NO_INDEX ? 1 : 0;
+        }
+    }
+    assert_true(members > 3000);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(anywhere_is_where_best_fit_over_all_nodes_would_go),
         cmocka_unit_test(best_fit_fills_the_fullest_node_first_and_keeps_large_gaps),
         cmocka_unit_test(the_exhaustive_search_finds_what_best_fit_misses),
         cmocka_unit_test(a_scope_without_the_capacity_is_refused_without_a_search),
