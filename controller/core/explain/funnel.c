@@ -35,7 +35,12 @@ struct funnel {
     const struct tg_view **views;                         /* one a node */
     bool *roomy; /* one a device: its counters suffice, if its node was looked into */
     size_t n_views;
+    unsigned char *shapes; /* one a shape */
 };
+
+/* What selectors of all requests say of a shape: not asked yet, that all match, that devices are to
+ * be judged one by one. */
+enum { SHAPE_UNKNOWN, SHAPE_MATCHES, SHAPE_EACH };
 
 /* --- one device and one request -------------------------------------------------------------- */
 
@@ -295,17 +300,65 @@ static void count_on_node(struct tg_explaining *e, size_t device, const struct l
     }
 }
 
+/* Does everything but who holds it speak for the device, whatever the request? Then nothing is the
+ * matter with it that is to be told. Most are like that. */
+static bool matches_all(struct funnel *f, size_t device)
+{
+    const struct tg_explaining *e = f->e;
+    unsigned char *shape = &f->shapes[tg_fleet_shape(e->board->fleet, device)];
+    bool known = true, yes = true;
+
+    if ((e->board->fleet->faces[device] & TG_FACE_PLAIN) == 0)
+        return false;
+    for (size_t i = 0; *shape == SHAPE_UNKNOWN && known && yes && i < e->out->n_requests; i++) {
+        known = f->wants[i] == NULL &&
+                tg_ask_shape(&e->board->book, e->slots[i]->ask, device, &known, &yes, NULL) == 0 &&
+                known;
+    }
+    if (*shape == SHAPE_UNKNOWN)
+        *shape = known && yes ? SHAPE_MATCHES : SHAPE_EACH;
+    return *shape == SHAPE_MATCHES;
+}
+
+/* As look_at for each request, of such a device that is nobody's but ours. */
+static void look_at_match(struct funnel *f, size_t device, struct looks *looks)
+{
+    struct tg_explaining *e = f->e;
+    const struct tg_fleet_device *row = &e->board->fleet->devices[device];
+    bool free = row->holder == NULL || e->group->admin, passes = node_passes(e, row);
+    size_t last = free ? TG_FUNNEL_CAPACITY : TG_FUNNEL_TOLERATED;
+
+    looks->selected = looks->whole = (1U << e->out->n_requests) - 1;
+    looks->could = free ? looks->selected : 0;
+    for (size_t i = 0; i < e->out->n_requests; i++) {
+        for (size_t s = 0; s <= last; s++)
+            e->out->requests[i].devices[s]++;
+        e->fits_alone[i] = e->fits_alone[i] || passes;
+    }
+}
+
+static int look_at_all(struct funnel *f, size_t device, struct looks *looks, struct tg_error *err)
+{
+    const struct tg_fleet_device *row = &f->e->board->fleet->devices[device];
+    int rc = 0;
+
+    if (row->unsupported == NULL && row->contested == NULL && matches_all(f, device)) {
+        look_at_match(f, device, looks);
+        return 0;
+    }
+    for (size_t i = 0; rc == 0 && i < f->e->out->n_requests; i++)
+        rc = look_at(f, i, device, looks, err);
+    return rc;
+}
+
 static int walk_device(struct funnel *f, size_t device, struct tg_error *err)
 {
     struct tg_explaining *e = f->e;
     struct looks looks = {0};
+    int rc = look_at_all(f, device, &looks, err);
 
-    for (size_t i = 0; i < e->out->n_requests; i++) {
-        int rc = look_at(f, i, device, &looks, err);
-
-        if (rc < 0)
-            return rc;
-    }
+    if (rc < 0)
+        return rc;
     e->whole[device] = looks.whole != 0;
     count_supply(e, device, &looks);
     count_on_node(e, device, &looks);
@@ -503,7 +556,11 @@ static int open(struct funnel *f, struct tg_error *err)
         rc = tg_core_alloc(e->arena, nodes, sizeof(*f->views), &f->views, err);
     if (rc == 0)
         rc = tg_core_alloc(e->arena, devices, sizeof(*f->roomy), &f->roomy, err);
-    return rc < 0 ? rc : tg_core_alloc(e->arena, devices, sizeof(*e->choices), &e->choices, err);
+    if (rc == 0)
+        rc = tg_core_alloc(e->arena, tg_fleet_shapes(e->board->fleet), sizeof(*f->shapes),
+                           &f->shapes, err);
+    return rc < 0 ? rc
+                  : tg_core_alloc_unset(e->arena, devices, sizeof(*e->choices), &e->choices, err);
 }
 
 int tg_explain_walk(struct tg_explaining *e, struct tg_error *err)

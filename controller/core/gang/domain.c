@@ -439,3 +439,42 @@ int tg_domains_find(struct tg_board *board, const struct tg_level *level,
         rc = find_by_nodes(board, level, scope == NULL ? &everything : scope, ret, err);
     return rc < 0 ? rc : sort_domains(board, ret, err);
 }
+
+/* Lists the nodes of all regions together: they come in order, so that nothing is sorted. */
+static int list_regions(struct tg_board *board, const struct tg_regions *regions,
+                        struct tg_domains *domains, struct tg_error *err)
+{
+    struct tg_scope everything;
+    size_t *nodes, **next; /* of each region: where its next node goes */
+    int rc = tg_board_everything(board, &everything, err);
+
+    if (rc == 0)
+        rc = tg_core_alloc_unset(board->arena, everything.n, sizeof(*nodes), &nodes, err);
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, tg_regions_count(regions), sizeof(*next), &next, err);
+    for (size_t i = 0; rc == 0 && i < domains->n; i++) {
+        struct tg_domain *domain = &domains->items[i];
+
+        next[domain->region] = nodes;
+        domain->scope.nodes = nodes;
+        nodes += domain->scope.n;
+    }
+    for (size_t i = 0; rc == 0 && i < everything.n; i++) {
+        uint32_t region = tg_regions_of(regions, everything.nodes[i]);
+
+        if (region != TG_NO_REGION)
+            *next[region]++ = everything.nodes[i];
+    }
+    return rc;
+}
+
+int tg_domains_open(struct tg_board *board, struct tg_domains *domains, struct tg_error *err)
+{
+    int rc = 0;
+
+    if (domains->n > 0 && domains->items[0].regions != NULL)
+        rc = list_regions(board, domains->items[0].regions, domains, err);
+    for (size_t i = 0; rc == 0 && i < domains->n; i++)
+        rc = tg_domain_open(board, &domains->items[i], err);
+    return rc;
+}

@@ -48,6 +48,8 @@ int tg_domains_find(struct tg_board *board, const struct tg_level *level,
                     const struct tg_scope *scope, struct tg_domains *ret, struct tg_error *err);
 /* Its nodes are listed, in order of names, and read (tg_board_read). */
 int tg_domain_open(struct tg_board *board, struct tg_domain *domain, struct tg_error *err);
+/* All of them. */
+int tg_domains_open(struct tg_board *board, struct tg_domains *domains, struct tg_error *err);
 /* All nodes together, told by sums as well: a domain without a name. */
 int tg_domain_whole(struct tg_board *board, struct tg_domain *ret, struct tg_error *err);
 /* Is there room for each group for itself? What has none holds nothing. */

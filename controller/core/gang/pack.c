@@ -24,9 +24,7 @@ int tg_pack_open(struct tg_pack *pack, struct tg_board *board, struct tg_error *
 
     if (rc == 0)
         rc = tg_board_read(board, &pack->everything, err);
-    for (size_t i = 0; rc == 0 && i < pack->required.n; i++)
-        rc = tg_domain_open(board, &pack->required.items[i], err);
-    return rc;
+    return rc < 0 ? rc : tg_domains_open(board, &pack->required, err);
 }
 
 /* Is it the whole fleet, and do sums tell all about it? */
