@@ -161,7 +161,8 @@ static int read_instance(struct reader *r, const struct tg_json *root, struct tg
 /* -- placement --------------------------------------------------------------------------------- */
 
 /* Those of controller/core/pack; its unit tests compare the lists. */
-static const char *const policies[] = {"default", "fill", "whole", "fgd", "binpack", "spread"};
+static const char *const policies[] = {"default", "fill",    "whole", "mig",
+                                       "fgd",     "binpack", "spread"};
 
 static int read_policy(struct reader *r, const struct tg_json *object, const char *field,
                        const char **ret)
@@ -174,8 +175,8 @@ static int read_policy(struct reader *r, const struct tg_json *object, const cha
         return rc;
     const struct tg_json *at = tg_json_get(object, "policy");
     return fault(r, at == NULL ? object : at, field,
-                 "\"%s\" is not a policy: they are default (which is fill), fill, whole, fgd, "
-                 "binpack and spread",
+                 "\"%s\" is not a policy: they are default (which is fill), fill, whole, mig, "
+                 "fgd, binpack and spread",
                  tg_or(*ret, ""));
 }
 

@@ -74,6 +74,9 @@ typedef const struct tg_device_class *tg_fit_find_class(const void *data, const 
 struct tg_fit_book {
     struct tg_rules rules;
     struct tg_selector_options options; /* of the release of the rules, unless it is changed */
+    /* Parts of cards are to be chosen with care for what others lose (loss.h); it costs a look at
+     * every device. Whether there is a solution does not depend on it. */
+    bool sparing;
     tg_fit_find_class *find_class;
     const void *classes;
     struct tg_arena *arena;

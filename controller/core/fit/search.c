@@ -2,6 +2,7 @@
 #include "controller/core/fit/search.h"
 
 #include "controller/core/fit/bound.h"
+#include "controller/core/fit/loss.h"
 #include "controller/core/fit/memo.h"
 #include "controller/core/fit/order.h"
 #include "controller/core/fit/prepare.h"
@@ -26,9 +27,11 @@ struct frame {
 };
 
 enum mode {
-    FIRST_FIT, /* the built-in allocator's order, until something fails for the first time */
-    AS_GIVEN,  /* its order to the end: an error may lie on the way, and must be met */
-    CLEVER,    /* alike devices side by side, with bounds */
+    /* The built-in allocator's order, or what spoils least first, until something fails for the
+     * first time. */
+    FIRST_FIT,
+    AS_GIVEN, /* its order to the end: an error may lie on the way, and must be met */
+    CLEVER,   /* alike devices side by side, with bounds */
 };
 
 enum status { GOING, FOUND, FAILED, BROKEN /* problem or steps or memory */ };
@@ -394,7 +397,10 @@ static int begin_first_fit(struct search *s)
     s->order.n = n;
     for (size_t i = 0; rc == 0 && i < n; i++)
         s->order.devices[i] = i;
-    return rc;
+    return rc < 0 || !s->table.book->sparing || s->table.view->n_counters == 0 ||
+                   errors_lurk(s, &s->skips)
+               ? rc
+               : tg_fit_loss_sort(&s->table, s->order.devices, n, s->err);
 }
 
 static bool any_admin(const struct search *s)

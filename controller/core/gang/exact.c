@@ -163,6 +163,7 @@ int tg_exact_search(struct tg_exact *exact, size_t node, const struct tg_fit_cla
     int rc = open_view(exact, node, err);
 
     tg_arena_reset(exact->scratch);
+    exact->book.sparing = ret_takes != NULL;
     if (rc == 0)
         rc = tg_fit_search(&exact->book, exact->views[node], claims, n_claims, STEPS_A_NODE, arena,
                            answer, err);

@@ -235,6 +235,7 @@ struct card { /* of a node, while its devices are gone through */
     uint16_t kind; /* of tg_make */
     uint16_t free;
     uint64_t taken; /* memory slices */
+    unsigned open;  /* sizes of partitions that have a place, a bit each (tg_pack_node.open) */
 };
 struct reading {
     const struct tg_kinds *kinds;
@@ -269,6 +270,11 @@ static void note_holder(struct reading *r, const char *holder)
     r->held[i]++;
 }
 
+static uint64_t window_of(struct tg_make make)
+{
+    return (make.size >= 64 ? UINT64_MAX : ((uint64_t)1 << make.size) - 1) << make.start % 64;
+}
+
 static void read_device(struct reading *r, size_t device)
 {
     const struct tg_fleet_device *row = &r->kinds->fleet->devices[device];
@@ -286,13 +292,36 @@ static void read_device(struct reading *r, size_t device)
     if (row->holder == NULL && row->unsupported == NULL && row->contested == NULL)
         return;
     if (make.size > 0) {
-        card->taken |= (make.size >= 64 ? UINT64_MAX : ((uint64_t)1 << make.size) - 1)
-                       << make.start % 64;
+        card->taken |= window_of(make);
         return;
     }
     card->free = 0;
     if (row->holder != NULL)
         note_holder(r, row->holder);
+}
+
+/* Which place a partition of so many memory slices needs; 0: of a size that is not counted. */
+static unsigned place_of(unsigned size)
+{
+    for (unsigned place = 0; place < TG_PACK_PLACES; place++) {
+        if (size == 1U << place)
+            return place + 1;
+    }
+    return 0;
+}
+
+/* When it is known what is taken of each card. */
+static void read_place(struct reading *r, size_t device)
+{
+    const struct tg_fleet_device *row = &r->kinds->fleet->devices[device];
+    struct tg_make make = tg_make_of(r->kinds->fleet, device);
+    unsigned place = place_of(make.size);
+    struct card *card = place == 0 ? NULL : card_of(r, make);
+
+    if (card == NULL || row->holder != NULL || row->unsupported != NULL || row->contested != NULL)
+        return;
+    if (card->free > 0 && (card->taken & window_of(make)) == 0)
+        card->open |= 1U << (place - 1);
 }
 
 /* Of a resource that the node offers: `room` of what is left or all, in steps. */
@@ -333,6 +362,8 @@ void tg_kinds_node(const struct tg_kinds *kinds, size_t row, struct tg_pack_node
 
     for (size_t i = 0; i < node->n_devices; i++)
         read_device(&r, node->devices[i]);
+    for (size_t i = 0; i < node->n_devices; i++)
+        read_place(&r, node->devices[i]);
     read_room(kinds, row, false, ret);
     for (unsigned i = 0; i < r.n; i++) {
         unsigned slices = kinds->slices[r.cards[i].kind];
@@ -340,6 +371,7 @@ void tg_kinds_node(const struct tg_kinds *kinds, size_t row, struct tg_pack_node
         unsigned left = slices == 0 || taken > slices ? (taken == 0 ? TG_PACK_CARD : 0)
                                                       : (slices - taken) * TG_PACK_CARD / slices;
 
+        ret->open |= (uint64_t)r.cards[i].open << (TG_PACK_PLACES * i);
         ret->kind[i] = kinds->number[r.cards[i].kind];
         ret->free[i] = left < r.cards[i].free ? (uint16_t)left : r.cards[i].free;
     }
@@ -368,12 +400,14 @@ void tg_kinds_empty(const struct tg_kinds *kinds, size_t row, struct tg_pack_nod
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Of one need: which kinds would do, and the least that one device takes of its card. */
+/* Of one need: which kinds would do, the least that one device takes of its card, and the place
+ * that this one needs there. */
 static void accept(const struct tg_kinds *kinds, const struct tg_ask_book *book, size_t ask,
-                   uint64_t *ret_kinds, unsigned *ret_share)
+                   uint64_t *ret_kinds, unsigned *ret_share, unsigned *ret_place)
 {
     *ret_kinds = 0;
     *ret_share = TG_PACK_CARD;
+    *ret_place = 0;
     for (size_t i = 0; i < kinds->n_samples; i++) {
         const struct sample *sample = &kinds->samples[i];
         enum tg_ask_answer answer = TG_ASK_NO;
@@ -384,7 +418,10 @@ static void accept(const struct tg_kinds *kinds, const struct tg_ask_book *book,
         if (share == TG_PACK_CARD)
             share = tg_make_part(kinds->fleet, sample->device, book->asks[ask].request->capacity);
         *ret_kinds |= (uint64_t)1 << sample->kind;
-        *ret_share = share < *ret_share ? share : *ret_share;
+        if (share >= *ret_share)
+            continue;
+        *ret_share = share;
+        *ret_place = place_of(tg_make_of(kinds->fleet, sample->device).size);
     }
 }
 
@@ -407,6 +444,7 @@ void tg_kinds_request(const struct tg_kinds *kinds, const struct tg_ask_book *bo
                       struct tg_pack_request *ret)
 {
     uint64_t size = 0, cards;
+    unsigned place = 0;
 
     *ret = (struct tg_pack_request){.cpu = demanded(demand, TG_RESOURCE_CPU, 1),
                                     .memory = demanded(demand, TG_RESOURCE_MEMORY, MIB)};
@@ -414,7 +452,7 @@ void tg_kinds_request(const struct tg_kinds *kinds, const struct tg_ask_book *bo
         uint64_t accepted;
         unsigned share;
 
-        accept(kinds, book, needs[i].ask, &accepted, &share);
+        accept(kinds, book, needs[i].ask, &accepted, &share, &place);
         ret->kinds |= accepted;
         size += (uint64_t)share * (needs[i].count < SAMPLES ? needs[i].count : SAMPLES);
     }
@@ -425,4 +463,6 @@ void tg_kinds_request(const struct tg_kinds *kinds, const struct tg_ask_book *bo
     cards = (size + TG_PACK_CARD - 1) / TG_PACK_CARD;
     ret->cards = (uint16_t)(cards < TG_PACK_CARDS_MAX ? cards : TG_PACK_CARDS_MAX);
     ret->share = cards == 1 ? (uint16_t)size : TG_PACK_CARD;
+    if (n_needs == 1 && needs[0].count == 1)
+        ret->place = (uint8_t)place;
 }

@@ -3,8 +3,8 @@
  * The fleet and its requests in the numbers of core/pack: which kinds of card there are, what is
  * left of a node, what a request takes. A partition is a share of its card by memory slices, a
  * share of a device one by the capacity of which it takes most; a request that takes several
- * partitions counts as one share of their sum. Only policies look at these numbers: what may go
- * where is told by the offers.
+ * partitions counts as one share of their sum. A single partition needs a place of its size
+ * besides. Only policies look at these numbers: what may go where is told by the offers.
  */
 #ifndef TG_CORE_GANG_KINDS_H
 #define TG_CORE_GANG_KINDS_H

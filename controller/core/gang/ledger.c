@@ -90,6 +90,8 @@ static int compare_requests(const struct tg_pack_request *a, const struct tg_pac
     if (order == 0)
         order = compare_numbers(a->kinds, b->kinds);
     if (order == 0)
+        order = compare_numbers(a->place, b->place);
+    if (order == 0)
         order = compare_numbers((uint64_t)a->cpu, (uint64_t)b->cpu);
     return order != 0 ? order : compare_numbers((uint64_t)a->memory, (uint64_t)b->memory);
 }

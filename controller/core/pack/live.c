@@ -18,11 +18,7 @@ void tg_packer_be_patient(struct tg_packer *packer)
 static unsigned find(const struct tg_mix *mix, const struct tg_pack_request *request)
 {
     for (unsigned i = 0; i < mix->n; i++) {
-        const struct tg_pack_request *own = &mix->types[i].request;
-
-        if (own->cpu == request->cpu && own->memory == request->memory &&
-            own->cards == request->cards && own->share == request->share &&
-            own->kinds == request->kinds)
+        if (tg_pack_request_equal(&mix->types[i].request, request))
             return i;
     }
     return TG_MIX_NO_TYPE;
@@ -131,7 +127,7 @@ bool tg_packer_rate(struct tg_packer *packer, unsigned type, uint32_t klass,
 
     if (type == TG_MIX_NO_TYPE || !(score = tg_packer_score(packer, type, klass))->fits) {
         *ret = (struct tg_pack_rating){
-            .value = INT64_MIN, .tie = -tg_pack_node_free(&packer->classes.items[klass].node)};
+            .whole = INT64_MIN, .tie = -tg_pack_node_free(&packer->classes.items[klass].node)};
         return false;
     }
     own = &packer->scores[type][klass];

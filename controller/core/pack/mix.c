@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/pack/mix.h"
 
-static bool same(const struct tg_pack_request *a, const struct tg_pack_request *b)
-{
-    return a->cpu == b->cpu && a->memory == b->memory && a->cards == b->cards &&
-           a->share == b->share && a->kinds == b->kinds;
-}
-
 unsigned tg_mix_type(struct tg_mix *mix, const struct tg_pack_request *request)
 {
     for (unsigned i = 0; i < mix->n; i++) {
-        if (same(&mix->types[i].request, request))
+        if (tg_pack_request_equal(&mix->types[i].request, request))
             return i;
     }
     if (mix->n == TG_MIX_TYPES_MAX)

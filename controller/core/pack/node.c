@@ -17,7 +17,7 @@ bool tg_pack_node_fits(const struct tg_pack_node *node, const struct tg_pack_req
     if (!tg_pack_request_shares(request))
         return untouched(node, request) >= request->cards;
     for (unsigned i = 0; i < node->cards; i++) {
-        if (node->free[i] >= request->share && tg_pack_node_accepts(node, i, request))
+        if (tg_pack_node_has_room(node, i, request))
             return true;
     }
     return false;
@@ -34,7 +34,7 @@ int64_t tg_pack_node_count(const struct tg_pack_node *node, const struct tg_pack
 
     if (tg_pack_request_shares(request)) {
         for (unsigned i = 0; i < node->cards; i++)
-            n += tg_pack_node_accepts(node, i, request) ? node->free[i] / request->share : 0;
+            n += tg_pack_node_has_room(node, i, request) ? node->free[i] / request->share : 0;
     } else if (request->cards > 0) {
         n = untouched(node, request) / request->cards;
     }
@@ -60,7 +60,7 @@ static uint16_t least_sufficient(const struct tg_pack_node *node,
     unsigned best = TG_PACK_CARDS_MAX;
 
     for (unsigned i = 0; i < node->cards; i++) {
-        if (node->free[i] >= request->share && tg_pack_node_accepts(node, i, request) &&
+        if (tg_pack_node_has_room(node, i, request) &&
             (best == TG_PACK_CARDS_MAX || node->free[i] < node->free[best]))
             best = i;
     }
@@ -95,16 +95,52 @@ static void change(struct tg_pack_node *node, const struct tg_pack_request *requ
     }
 }
 
+/* Of the sizes of partitions that a card had places for those remain that what is left of it is
+ * enough for: at least those. */
+static void close_places(struct tg_pack_node *node, unsigned card)
+{
+    for (unsigned place = 0; place < TG_PACK_PLACES; place++) {
+        if (node->free[card] < (TG_PACK_CARD >> (TG_PACK_PLACES - 1)) << place)
+            node->open &= ~(UINT64_C(1) << (TG_PACK_PLACES * card + place));
+    }
+}
+
 void tg_pack_node_put(struct tg_pack_node *node, const struct tg_pack_request *request,
                       uint16_t cards)
 {
     change(node, request, cards, -1);
+    for (unsigned i = 0; node->open != 0 && i < node->cards; i++) {
+        if ((cards >> i & 1) != 0)
+            close_places(node, i);
+    }
 }
 
 void tg_pack_node_take(struct tg_pack_node *node, const struct tg_pack_request *request,
                        uint16_t cards)
 {
     change(node, request, cards, 1);
+}
+
+#define OPEN ((UINT64_C(1) << TG_PACK_PLACES) - 1)
+
+static unsigned open_of(const struct tg_pack_node *node, unsigned card)
+{
+    return (unsigned)(node->open >> (TG_PACK_PLACES * card) & OPEN);
+}
+
+static void set_open(struct tg_pack_node *node, unsigned card, unsigned open)
+{
+    node->open &= ~(OPEN << (TG_PACK_PLACES * card));
+    node->open |= (uint64_t)open << (TG_PACK_PLACES * card);
+}
+
+/* Is the card behind one like this? */
+static bool is_after(const struct tg_pack_node *node, unsigned card, uint8_t kind, uint16_t milli,
+                     unsigned open)
+{
+    if (node->kind[card] != kind)
+        return node->kind[card] > kind;
+    return node->free[card] != milli ? node->free[card] > milli : open_of(node, card) > open;
 }
 
 struct tg_pack_node tg_pack_node_sorted(const struct tg_pack_node *node)
@@ -114,16 +150,16 @@ struct tg_pack_node tg_pack_node_sorted(const struct tg_pack_node *node)
     for (unsigned i = 1; i < out.cards; i++) {
         uint16_t milli = out.free[i];
         uint8_t kind = out.kind[i];
-        unsigned j = i;
+        unsigned open = open_of(&out, i), j = i;
 
-        for (; j > 0 &&
-               (out.kind[j - 1] > kind || (out.kind[j - 1] == kind && out.free[j - 1] > milli));
-             j--) {
+        for (; j > 0 && is_after(&out, j - 1, kind, milli, open); j--) {
             out.free[j] = out.free[j - 1];
             out.kind[j] = out.kind[j - 1];
+            set_open(&out, j, open_of(&out, j - 1));
         }
         out.free[j] = milli;
         out.kind[j] = kind;
+        set_open(&out, j, open);
     }
     return out;
 }
@@ -131,7 +167,7 @@ struct tg_pack_node tg_pack_node_sorted(const struct tg_pack_node *node)
 bool tg_pack_node_equal(const struct tg_pack_node *a, const struct tg_pack_node *b)
 {
     if (a->cpu != b->cpu || a->memory != b->memory || a->mark != b->mark ||
-        a->domain != b->domain || a->cards != b->cards)
+        a->domain != b->domain || a->cards != b->cards || a->open != b->open)
         return false;
     for (unsigned i = 0; i < a->cards; i++) {
         if (a->free[i] != b->free[i] || a->kind[i] != b->kind[i])
@@ -154,6 +190,8 @@ uint64_t tg_pack_node_hash(const struct tg_pack_node *node)
     hash = mix(hash, (uint64_t)node->memory);
     hash = mix(hash, node->mark);
     hash = mix(hash, node->domain);
+    if (node->open != 0)
+        hash = mix(hash, node->open);
     for (unsigned i = 0; i < node->cards; i++)
         hash = mix(hash, (uint64_t)node->kind[i] << 16 | node->free[i]);
     return hash;

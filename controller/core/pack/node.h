@@ -23,6 +23,8 @@ struct tg_pack_request {
     uint64_t kinds; /* a bit for each kind of card that will do */
     uint16_t cards; /* 0: a pod without devices */
     uint16_t share; /* milli of each card; several cards are always whole ones */
+    /* Of a partition: it needs an open place of this size, tg_pack_node.open; 0: none. */
+    uint8_t place;
 };
 
 struct tg_pack_node {
@@ -34,7 +36,18 @@ struct tg_pack_node {
     uint16_t free[TG_PACK_CARDS_MAX]; /* milli left of each card */
     uint8_t kind[TG_PACK_CARDS_MAX];
     uint8_t cards;
+    /* TG_PACK_PLACES bits a card: sizes of partitions that still have a place on it. */
+    uint64_t open;
 };
+
+#define TG_PACK_PLACES 4 /* of 1, 2, 4 and 8 memory slices: the places 1 to 4 of a request */
+
+static inline bool tg_pack_request_equal(const struct tg_pack_request *a,
+                                         const struct tg_pack_request *b)
+{
+    return a->cpu == b->cpu && a->memory == b->memory && a->kinds == b->kinds &&
+           a->cards == b->cards && a->share == b->share && a->place == b->place;
+}
 
 /* Does the request want a part of one card? */
 static inline bool tg_pack_request_shares(const struct tg_pack_request *request)
@@ -52,6 +65,15 @@ static inline bool tg_pack_node_accepts(const struct tg_pack_node *node, unsigne
                                         const struct tg_pack_request *request)
 {
     return (request->kinds >> node->kind[card] & 1) != 0;
+}
+
+/* Is there room on that card for the request, which wants a part of one? */
+static inline bool tg_pack_node_has_room(const struct tg_pack_node *node, unsigned card,
+                                         const struct tg_pack_request *request)
+{
+    return node->free[card] >= request->share && tg_pack_node_accepts(node, card, request) &&
+           (request->place == 0 ||
+            (node->open >> (TG_PACK_PLACES * card + request->place - 1U) & 1) != 0);
 }
 
 /* Does the request fit on what is left? */

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "api/runtime/base/mem.h"
+#include "controller/core/pack/breakage.h"
 #include "controller/core/pack/policy.h"
 #include "controller/core/pack/residents.h"
 
-static const struct tg_pack_policy *const policies[] = {&tg_pack_fill, &tg_pack_whole, &tg_pack_fgd,
-                                                        &tg_pack_binpack, &tg_pack_spread};
-const char *const tg_pack_policy_names[] = {"default", "fill",   "whole", "fgd",
-                                            "binpack", "spread", NULL};
+static const struct tg_pack_policy *const policies[] = {
+    &tg_pack_fill, &tg_pack_whole, &tg_pack_mig, &tg_pack_fgd, &tg_pack_binpack, &tg_pack_spread};
+const char *const tg_pack_policy_names[] = {"default", "fill",    "whole",  "mig",
+                                            "fgd",     "binpack", "spread", NULL};
 
 const struct tg_pack_policy *tg_pack_policy(const char *name)
 {
@@ -200,9 +201,9 @@ void tg_pack_policy_try(const struct tg_pack_node *sorted, const struct tg_pack_
         return;
     }
     for (unsigned i = 0; i < sorted->cards; i++) {
-        if (sorted->free[i] < request->share || !tg_pack_node_accepts(sorted, i, request) ||
-            (i > 0 && sorted->free[i - 1] == sorted->free[i] &&
-             sorted->kind[i - 1] == sorted->kind[i]))
+        if (!tg_pack_node_has_room(sorted, i, request) ||
+            (i > 0 && tg_pack_node_has_room(sorted, i - 1, request) &&
+             sorted->free[i - 1] == sorted->free[i] && sorted->kind[i - 1] == sorted->kind[i]))
             continue;
         after = *sorted;
         tg_pack_node_put(&after, request, (uint16_t)(1U << i));
@@ -240,8 +241,12 @@ const struct tg_pack_score *tg_packer_score(struct tg_packer *packer, unsigned t
         return score;
     *score = (struct tg_pack_score){.stamp = item->stamp, .generation = packer->generation};
     score->fits = tg_pack_node_fits(&item->node, request);
-    if (score->fits)
-        packer->acting->score(packer, item, request, score);
+    if (!score->fits)
+        return score;
+    packer->acting->score(packer, item, request, score);
+    /* Whoever wants the emptiest node wants untouched cards. */
+    if (packer->policy->domains != TG_PACK_EMPTIEST)
+        score->breaks = (uint8_t)tg_breakage_of(&packer->mix, &item->node, request);
     return score;
 }
 
@@ -251,6 +256,7 @@ struct tg_pack_rating tg_packer_rating(const struct tg_packer *packer, uint32_t 
     const struct tg_pack_node *node = &packer->classes.items[klass].node;
 
     return (struct tg_pack_rating){
+        .whole = -(int64_t)score->breaks,
         .value = value,
         .tie = score->tie,
         .domain = packer->acting->sees_domains ? -packer->together[node->domain] : 0,

@@ -23,8 +23,8 @@ struct tg_pack_choice {
     uint16_t cards; /* set of indexes of its cards */
 };
 
-/* "fill", "whole", "fgd", "binpack", "spread"; "default" is what a user gets without choosing. NULL
- * if there is none of the name. */
+/* "fill", "whole", "mig", "fgd", "binpack", "spread"; "default" is what a user gets without
+ * choosing. NULL if there is none of the name. */
 const struct tg_pack_policy *tg_pack_policy(const char *name);
 /* The names of all, ended by NULL. */
 extern const char *const tg_pack_policy_names[];
@@ -64,8 +64,9 @@ bool tg_packer_put_gang(struct tg_packer *packer, const struct tg_pack_gang *gan
 
 /* --- a fleet that changes by itself (live.c) --- */
 
-/* What the policy thinks of a node; better ones are higher, value first. */
+/* What the policy thinks of a node; better ones are higher. */
 struct tg_pack_rating {
+    int64_t whole; /* what stays unbroken, whatever the policy (breakage.h) */
     int64_t value, tie;
     int64_t domain; /* of what is equal so far: the less room its domain has together, the better */
     int64_t last;
@@ -100,6 +101,8 @@ bool tg_packer_rate(struct tg_packer *packer, unsigned type, uint32_t klass,
 static inline bool tg_pack_rating_better(const struct tg_pack_rating *a,
                                          const struct tg_pack_rating *b)
 {
+    if (a->whole != b->whole)
+        return a->whole > b->whole;
     if (a->value != b->value)
         return a->value > b->value;
     if (a->tie != b->tie)

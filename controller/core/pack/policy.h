@@ -20,6 +20,7 @@ struct tg_pack_score {
     /* Which cards of the sorted node are equally good for a share; 0: the least sufficient one. */
     uint16_t levels;
     bool fits;
+    uint8_t breaks; /* breakage.h */
     /* Of `fill`: where its losses stand in tg_packer.losses. */
     uint16_t n_losses;
     uint32_t losses;
@@ -104,8 +105,8 @@ struct tg_packer {
     uint32_t n_losses, losses_size;
 };
 
-extern const struct tg_pack_policy tg_pack_fill, tg_pack_whole, tg_pack_fgd, tg_pack_binpack,
-    tg_pack_spread;
+extern const struct tg_pack_policy tg_pack_fill, tg_pack_whole, tg_pack_mig, tg_pack_fgd,
+    tg_pack_binpack, tg_pack_spread;
 
 /* Before a choice: a new mix, new prices. */
 void tg_packer_prepare(struct tg_packer *packer);

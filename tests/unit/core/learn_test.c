@@ -453,7 +453,7 @@ static void partitions_are_shares_of_their_card(void **state)
 /* Nothing is broken that could stay whole for those who want whole cards. */
 static void a_part_goes_to_the_card_that_is_broken_already(void **state)
 {
-    static const char *const names[] = {NULL, "binpack", "fill"};
+    static const char *const names[] = {NULL, "binpack", "fill", "whole", "mig", "fgd"};
     struct world w;
     struct tg_piece small, large;
     struct tg_fleet *fleet;
@@ -478,6 +478,52 @@ static void a_part_goes_to_the_card_that_is_broken_already(void **state)
     tg_learn_settle(fleet);
     assert_goes_to(&w, fleet, NULL, &small, "b");
     assert_goes_to(&w, fleet, NULL, &large, "a");
+    world_done(&w);
+}
+
+/* Two nodes: `a` could take a gang's member with two cards; on `b` one card is whole, and three
+ * have more left together than all of `a`, but no place for a half. */
+static void a_gang_s_node_is_not_broken_while_another_has_room(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    struct tg_piece half, pair;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "a", "", "");
+    add_partitions(&w, "a", 2);
+    add_node(&w, "b", "", "");
+    add_partitions(&w, "b", 4);
+    for (unsigned i = 0; i < 3; i++) {
+        char name[16], device[16];
+
+        for (unsigned k = 1; k < 8; k += 4) {
+            snprintf(name, sizeof(name), "h-%u-%u", i, k);
+            snprintf(device, sizeof(device), "p-%u-1-%u", i, k);
+            add_holder(&w, name, "b", device);
+        }
+    }
+    half = partition(&w, "half", 4, 1);
+    pair = partition(&w, "pair", 8, 2);
+    fleet = world_fleet(&w);
+    learn(&w, fleet, &pair, 1);
+    learn(&w, fleet, &half, 1);
+    tg_learn_settle(fleet);
+    for (size_t i = 0; tg_pack_policy_names[i] != NULL; i++)
+        assert_goes_to(&w, fleet, tg_pack_policy_names[i], &half, "b");
+    /* Members of a gang as well, as long as there is another card; then it must be. */
+    {
+        const struct tg_piece halves[] = {half, partition(&w, "half2", 4, 1),
+                                          partition(&w, "half3", 4, 1)};
+        const struct tg_policies mig = {.fleet = "mig"};
+        struct tg_placement p = place(&w, fleet, &mig, halves, 3, NULL);
+
+        assert_string_equal(p.pieces[0].node, "b");
+        assert_string_equal(p.pieces[1].node, "b");
+        assert_string_equal(p.pieces[2].node, "a");
+    }
     world_done(&w);
 }
 
@@ -515,6 +561,7 @@ int main(void)
         cmocka_unit_test(what_is_rare_makes_room_for_what_is_new),
         cmocka_unit_test(partitions_are_shares_of_their_card),
         cmocka_unit_test(a_part_goes_to_the_card_that_is_broken_already),
+        cmocka_unit_test(a_gang_s_node_is_not_broken_while_another_has_room),
         cmocka_unit_test(the_configuration_knows_every_policy),
     };
 

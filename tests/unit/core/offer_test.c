@@ -430,7 +430,8 @@ static void compare(int rc, const struct tg_placement *a, int other, const struc
     }
 }
 
-static const char *const policies[] = {"binpack", "default", "fill", "whole", "fgd", "spread"};
+static const char *const policies[] = {"binpack", "default", "fill",  "whole",
+                                       "mig",     "fgd",     "spread"};
 #define N_POLICIES (sizeof(policies) / sizeof(policies[0]))
 
 static int place(struct tg_fleet *fleet, const char *policy, const struct tg_piece *items, size_t n,
