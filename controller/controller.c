@@ -127,6 +127,7 @@ int tg_controller_new(struct tg_loop *loop, const struct tg_controller_options *
     tg_controller_window_init(controller);
     controller->units = tg_controller_states_new();
     controller->checked = tg_checked_new();
+    controller->awake = tg_awake_new();
     tg_view_init(&controller->view);
     controller->fleet = tg_fleet_open(tg_configuration_instance(configuration));
     controller->usage = tg_usage_book_new();
@@ -190,6 +191,7 @@ void tg_controller_free(struct tg_controller *controller)
     tg_usage_book_free(controller->usage);
     tg_map_free(controller->units);
     tg_checked_free(controller->checked);
+    tg_awake_free(controller->awake);
     tg_view_done(&controller->view);
     tg_fleet_close(controller->fleet);
     free(controller);

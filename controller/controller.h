@@ -17,6 +17,7 @@
 #include "controller/commit/search.h"
 #include "controller/core/cel/selector.h"
 #include "controller/core/model/usage.h"
+#include "controller/gather/awake.h"
 #include "controller/lessons.h"
 #include "controller/options.h"
 #include "controller/owners.h"
@@ -117,8 +118,10 @@ struct tg_controller {
     struct tg_lessons lessons;
     struct tg_fleet *fleet; /* told every event; what a pass assumes is undone at its end */
     struct tg_checked *checked;
-    struct tg_view view;        /* of the last pass */
-    bool viewed[TG_VIEW_KINDS]; /* nothing of the kind has changed since */
+    struct tg_awake *awake;       /* pods that a pass has to look at */
+    struct tg_view_source source; /* of the others, for the view */
+    struct tg_view view;          /* of the last pass */
+    bool viewed[TG_VIEW_KINDS];   /* nothing of the kind has changed since */
     struct tg_deferred pass;
     int64_t rests_until; /* monotonic: no pass before */
     struct tg_timer wake;
@@ -159,9 +162,11 @@ void tg_controller_start_informers(struct tg_controller *controller);
 bool tg_controller_synced(const struct tg_controller *controller);
 /* All objects as they are now, into an empty view. */
 void tg_controller_fill_view(const struct tg_controller *controller, struct tg_view *view);
-/* The same for the pass, which looks often: kept, and filled anew where something has changed.
- * Valid until the stores change. */
+/* The same for the pass, which looks often: kept, filled anew where something has changed, and of
+ * pods and claims no more than it has to look at; it finds the others. Valid until the stores
+ * change, or tg_controller_view_done. */
 const struct tg_view *tg_controller_view(struct tg_controller *controller);
+void tg_controller_view_done(struct tg_controller *controller);
 /* The informer whose store holds what a write of this kind returns. */
 struct tg_informer *tg_controller_informer_of(const struct tg_controller *controller,
                                               enum tg_write_kind kind);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of the stores to the fleet, which keeps what it needs of an object. */
+/* Events of the stores to the fleet, which keeps what it needs of an object, and to what a pass
+ * looks at. */
 #include "controller/controller.h"
 
 static const struct {
@@ -14,6 +15,10 @@ static const struct {
 void tg_controller_feed(struct tg_controller *controller, enum tg_view_kind kind,
                         const struct tg_object *before, const struct tg_object *after)
 {
+    if (kind == TG_VIEW_POD)
+        tg_awake_pod_changed(controller->awake, (const void *)before, (const void *)after);
+    if (kind == TG_VIEW_CLAIM)
+        tg_awake_claim_changed(controller->awake, (const void *)before, (const void *)after);
     if (!fed[kind].part)
         return;
     if (after != NULL)

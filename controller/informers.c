@@ -170,21 +170,87 @@ void tg_controller_fill_view(const struct tg_controller *controller, struct tg_v
         fill(controller, kind, view);
 }
 
+static const void *find(void *data, enum tg_view_kind kind, const char *namespace_,
+                        const char *name)
+{
+    struct tg_controller *controller = data;
+    const struct tg_stored *stored =
+        controller->viewed[kind] ? NULL
+                                 : tg_informer_get(controller->informers[kind], namespace_, name);
+
+    if (stored == NULL)
+        return NULL;
+    if (stored->stale != NULL)
+        tg_view_add_unreadable(&controller->view, kind, stored->object, stored->stale);
+    return stored->object;
+}
+
+struct showing {
+    void (*visit)(void *visitor, const void *object);
+    void *visitor;
+};
+
+static bool show_one(void *data, const struct tg_stored *stored)
+{
+    const struct showing *showing = data;
+
+    showing->visit(showing->visitor, stored->object);
+    return true;
+}
+
+static void show(void *data, enum tg_view_kind kind, const char *namespace_, const char *name,
+                 void (*visit)(void *visitor, const void *object), void *visitor)
+{
+    const struct tg_controller *controller = data;
+    struct showing showing = {.visit = visit, .visitor = visitor};
+
+    if (controller->informers[kind] == NULL)
+        return;
+    if (name == NULL)
+        tg_informer_scan(controller->informers[kind], show_one, &showing);
+    else
+        tg_informer_peek(controller->informers[kind], namespace_, name, show_one, &showing);
+}
+
+static void relax(void *data)
+{
+    const struct tg_controller *controller = data;
+
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        if (watched[kind].hot_bytes > 0)
+            tg_informer_cool(controller->informers[kind]);
+}
+
 /* Objects of a kind that is never packed stay where they are until one of them changes. */
 const struct tg_view *tg_controller_view(struct tg_controller *controller)
 {
     struct tg_view *view = &controller->view;
 
+    controller->source =
+        (struct tg_view_source){.find = find, .show = show, .relax = relax, .data = controller};
     view->selectors = &controller->selectors;
     view->checked = controller->checked;
+    view->source = &controller->source;
+    view->awake = controller->awake;
     for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++) {
         if (controller->viewed[kind] && watched[kind].hot_bytes == 0)
             continue;
         tg_view_clear(view, kind);
+        if (watched[kind].hot_bytes > 0)
+            continue;
         fill(controller, kind, view);
         controller->viewed[kind] = true;
     }
+    tg_awake_fill(controller->awake, view);
     return view;
+}
+
+void tg_controller_view_done(struct tg_controller *controller)
+{
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        if (watched[kind].hot_bytes > 0)
+            tg_view_clear(&controller->view, kind);
+    relax(controller);
 }
 
 static enum tg_view_kind view_kind_of(enum tg_write_kind kind)

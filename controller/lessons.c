@@ -80,23 +80,44 @@ static void arrive(struct tg_fleet *fleet, const struct tg_pod *pod,
     (void)tg_learn_arrived(fleet, &piece, 1, scratch, NULL);
 }
 
+struct recalling {
+    struct tg_fleet *fleet;
+    const struct tg_view *view;
+    struct tg_arena *scratch;
+    const struct tg_resource_claim *claim; /* the one under way */
+    bool done;                             /* with its pod */
+};
+
+static void recall_pod(void *data, const void *pod)
+{
+    struct recalling *r = data;
+
+    arrive(r->fleet, pod, &r->claim, 1, r->scratch);
+    r->done = true;
+}
+
 /* Of a claim the first pod that it is reserved for is the one that it came with. */
+static void recall_claim(void *data, const void *object)
+{
+    const struct tg_resource_claim *claim = object;
+    struct recalling *r = data;
+
+    if (!tg_claim_allocated(claim))
+        return;
+    r->claim = claim;
+    r->done = false;
+    if (claim->status->reserved_for.n > 0 && claim->status->reserved_for.items[0].name != NULL)
+        tg_view_show(r->view, TG_VIEW_POD, claim->metadata->namespace_,
+                     claim->status->reserved_for.items[0].name, recall_pod, r);
+    if (!r->done)
+        arrive(r->fleet, NULL, &r->claim, 1, r->scratch);
+}
+
 static void recall(struct tg_fleet *fleet, const struct tg_view *view, struct tg_arena *scratch)
 {
-    const struct tg_view_list *claims = &view->lists[TG_VIEW_CLAIM];
+    struct recalling recalling = {.fleet = fleet, .view = view, .scratch = scratch};
 
-    for (size_t i = 0; i < claims->n; i++) {
-        const struct tg_resource_claim *claim = claims->items[i];
-
-        if (!tg_claim_allocated(claim))
-            continue;
-        arrive(fleet,
-               claim->status->reserved_for.n == 0
-                   ? NULL
-                   : tg_view_pod(view, claim->metadata->namespace_,
-                                 claim->status->reserved_for.items[0].name),
-               &claim, 1, scratch);
-    }
+    tg_view_show(view, TG_VIEW_CLAIM, NULL, NULL, recall_claim, &recalling);
 }
 
 void tg_lessons_begin(struct tg_lessons *lessons, struct tg_fleet *fleet,

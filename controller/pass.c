@@ -289,6 +289,8 @@ static void judge(struct pass *pass, const struct candidate *c,
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(JUDGE_BYTES);
     struct tg_error why = TG_ERROR_INIT;
+    struct tg_view all; /* claims that the pass need not look at hold devices, too */
+    int r;
 
     TG_VEC_CLEAR(&pass->busy);
     TG_VEC_CLEAR(&pass->assumed);
@@ -304,8 +306,11 @@ static void judge(struct pass *pass, const struct candidate *c,
         if (&pass->candidates[i] != c && other.plan != NULL)
             assume_plan(pass, &other);
     }
-    if (tg_judge_placement(&pass->view, pass->busy.items, pass->busy.n, request, placement, arena,
-                           &why) == -TG_FAILED_PRECONDITION) {
+    tg_view_init(&all);
+    tg_controller_fill_view(pass->controller, &all);
+    r = tg_judge_placement(&all, pass->busy.items, pass->busy.n, request, placement, arena, &why);
+    tg_view_done(&all);
+    if (r == -TG_FAILED_PRECONDITION) {
         TG_ERR(&why, "A placement gives away what is not free", TG_S("unit", c->unit->key),
                TG_S("rule", why.reason));
         tg_log_flush();
@@ -649,6 +654,7 @@ void tg_controller_pass(struct tg_controller *controller)
     pass.view = *tg_controller_view(controller);
     run(&pass);
     tg_fleet_undo(controller->fleet, 0);
+    tg_controller_view_done(controller);
     rest(&pass);
     TG_VEC_DONE(&pass.busy);
     TG_VEC_DONE(&pass.assumed);

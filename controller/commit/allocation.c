@@ -12,6 +12,7 @@
 #include "api/tangram/names.h"
 #include "api/tangram/plan_marker.h"
 #include "controller/commit/parts.h"
+#include "controller/gather/awake.h"
 
 #define STATUS_MAX (1024 * 1024)
 
@@ -424,12 +425,14 @@ static int compare_names(const void *a, const void *b)
 
 int tg_write_clear_marked(struct tg_deciding *d)
 {
-    const struct tg_view_list *claims = &d->in->view->lists[TG_VIEW_CLAIM];
     const char *uid = tg_unit_marker_uid(d->in->unit);
     size_t before = d->out->n_writes;
+    struct tg_view_list claims;
 
-    for (size_t i = 0; i < claims->n && uid != NULL; i++) {
-        const struct tg_resource_claim *claim = claims->items[i];
+    if (tg_awake_marked(d->in->view, uid, d->arena, &claims) < 0)
+        return tg_decide_out_of_memory(d);
+    for (size_t i = 0; i < claims.n && uid != NULL; i++) {
+        const struct tg_resource_claim *claim = claims.items[i];
         struct tg_plan_marker marker;
         int r;
 

@@ -13,6 +13,7 @@
 #include "api/tangram/names.h"
 #include "api/tangram/plan_marker.h"
 #include "controller/commit/parts.h"
+#include "controller/gather/awake.h"
 
 static enum tg_on_loss policy_of(const struct tg_deciding *d)
 {
@@ -272,12 +273,14 @@ static bool is_for(const struct tg_resource_claim *claim, const struct tg_plan_m
 /* The plan lists devices no more; the allocation stands until the claim controller has noticed. */
 static int add_allocated(struct holding *h, const struct tg_plan_member *member)
 {
-    const struct tg_view_list *claims = &h->d->in->view->lists[TG_VIEW_CLAIM];
     const char *uid = tg_unit_marker_uid(h->d->in->unit);
+    struct tg_view_list claims;
     int r = 0;
 
-    for (size_t i = 0; i < claims->n; i++) {
-        const struct tg_resource_claim *claim = claims->items[i];
+    if (tg_awake_marked(h->d->in->view, uid, h->d->arena, &claims) < 0)
+        return tg_decide_out_of_memory(h->d);
+    for (size_t i = 0; i < claims.n; i++) {
+        const struct tg_resource_claim *claim = claims.items[i];
         const struct tg_allocation_devices *devices;
         struct tg_plan_marker marker;
 

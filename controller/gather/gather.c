@@ -328,7 +328,7 @@ static int join_alone(struct gathering *g, struct sighting *s)
     return 0;
 }
 
-static bool concerns_us(const struct tg_pod *pod)
+bool tg_pod_gathered(const struct tg_pod *pod)
 {
     return pod->spec != NULL && (pod->spec->resource_claims.n > 0 || has_gang_label(pod)) &&
            !tg_pod_finished(pod) && pod->metadata->deletion_timestamp == NULL;
@@ -340,7 +340,7 @@ static int gather_pod(struct gathering *g, const struct tg_pod *pod)
     struct sighting s;
     int r;
 
-    if (!concerns_us(pod))
+    if (!tg_pod_gathered(pod))
         return 0;
     r = see_pod(g, pod, &s);
     if (r < 0 ||

@@ -57,6 +57,9 @@ struct tg_units {
     size_t n;
 };
 
+/* Gathering makes something of it: it has claims or names a gang, and has not ended. */
+bool tg_pod_gathered(const struct tg_pod *pod);
+
 /* All units of the view. classes of `instance` are ours; a Gang of another instance is left out,
  * and members of ours that ask for it are a unit with a problem and without the Gang. Memory is the
  * arena's. */

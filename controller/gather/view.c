@@ -73,10 +73,34 @@ const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, cons
                         const char *name)
 {
     char key[KEY_MAX];
+    const void *object;
 
     if (name == NULL)
         return NULL;
-    return tg_map_get(view->by_key[kind], key_of(key, namespace_, name));
+    object = tg_map_get(view->by_key[kind], key_of(key, namespace_, name));
+    if (object == NULL && view->source != NULL)
+        object = view->source->find(view->source->data, kind, namespace_, name);
+    return object;
+}
+
+void tg_view_show(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_,
+                  const char *name, void (*visit)(void *data, const void *object), void *data)
+{
+    const struct tg_view_list *list = &view->lists[kind];
+    const void *object;
+
+    if (view->source != NULL) {
+        view->source->show(view->source->data, kind, namespace_, name, visit, data);
+        return;
+    }
+    if (name == NULL) {
+        for (size_t i = 0; i < list->n; i++)
+            visit(data, list->items[i]);
+        return;
+    }
+    object = tg_view_get(view, kind, namespace_, name);
+    if (object != NULL)
+        visit(data, object);
 }
 
 const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespace_,

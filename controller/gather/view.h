@@ -2,6 +2,8 @@
 /*
  * The cluster as one pass sees it: pointers to API objects with look-up by name. Nothing is copied;
  * the objects outlive the view (the stores do not change during a pass). Tests fill it from JSON.
+ * Of kinds with very many objects the lists may hold only what a pass has to look at (awake.h); the
+ * others are found by name in the stores.
  */
 #ifndef TG_CONTROLLER_GATHER_VIEW_H
 #define TG_CONTROLLER_GATHER_VIEW_H
@@ -27,6 +29,21 @@ enum tg_view_kind {
 
 struct tg_selector_options;
 struct tg_checked;
+struct tg_awake;
+struct tg_view;
+
+/* Where objects are that are in no list. */
+struct tg_view_source {
+    /* NULL: there is none. Valid until relax. */
+    const void *(*find)(void *data, enum tg_view_kind kind, const char *namespace_,
+                        const char *name);
+    /* Visits one object, if it is there, or (name NULL) all of the kind. Valid during the visit. */
+    void (*show)(void *data, enum tg_view_kind kind, const char *namespace_, const char *name,
+                 void (*visit)(void *visitor, const void *object), void *visitor);
+    /* What was found need not stay. */
+    void (*relax)(void *data);
+    void *data;
+};
 
 struct tg_view_list {
     const void **items;
@@ -42,6 +59,10 @@ struct tg_view {
     const struct tg_selector_options *selectors;
     /* What is known of claims since the last look; NULL: nothing. */
     struct tg_checked *checked;
+    /* NULL: everything is in the lists. */
+    const struct tg_view_source *source;
+    /* Knows claims by their markers; NULL: they are looked for in the list. */
+    const struct tg_awake *awake;
 };
 
 void tg_view_init(struct tg_view *view);
@@ -60,6 +81,11 @@ const char *tg_view_unreadable(const struct tg_view *view, enum tg_view_kind kin
 /* namespace_ NULL for cluster scope; NULL if absent. */
 const void *tg_view_get(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_,
                         const char *name);
+
+/* Visits the object of that name, or (name NULL) all of the kind, one after the other: valid during
+ * the visit only, if it is in no list. */
+void tg_view_show(const struct tg_view *view, enum tg_view_kind kind, const char *namespace_,
+                  const char *name, void (*visit)(void *data, const void *object), void *data);
 
 const struct tg_pod *tg_view_pod(const struct tg_view *view, const char *namespace_,
                                  const char *name);

@@ -407,6 +407,31 @@ struct tg_stored *tg_index_at(struct tg_index *index, size_t place)
     return stored;
 }
 
+bool tg_index_show(const struct tg_index *index, size_t place,
+                   bool (*visit)(void *data, const struct tg_stored *stored), void *data)
+{
+    uintptr_t entry = index->places.items[place];
+    struct tg_stored *stored;
+    bool more;
+
+    if (entry == 0)
+        return true;
+    if (!is_packed(entry))
+        return visit(data, stored_of(entry));
+    stored = unpack(index, packed_of(entry));
+    more = visit(data, stored);
+    tg_stored_unref(stored);
+    return more;
+}
+
+bool tg_index_show_key(const struct tg_index *index, const char *key,
+                       bool (*visit)(void *data, const struct tg_stored *stored), void *data)
+{
+    const uint32_t *slot = find_slot(index, key);
+
+    return slot == NULL || tg_index_show(index, *slot - 1, visit, data);
+}
+
 struct tg_stored *tg_index_pull(struct tg_index *index, size_t place)
 {
     if (index->places.items[place] == 0)

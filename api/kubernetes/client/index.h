@@ -29,7 +29,13 @@ struct tg_stored *tg_index_take(struct tg_index *index, const char *key);
 /* Places are 0 to tg_index_end - 1; an empty one is NULL. Borrowed as by get. */
 size_t tg_index_end(const struct tg_index *index);
 struct tg_stored *tg_index_at(struct tg_index *index, size_t place);
-/* The same and hands the reference over; the index can only be walked on and freed afterwards. */
+/* Calls visit with the object of a place, or of a key, if there is one: a packed one is made whole
+ * for that time only, and what get and at have lent stays. Returns what visit does, else true. */
+bool tg_index_show(const struct tg_index *index, size_t place,
+                   bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+bool tg_index_show_key(const struct tg_index *index, const char *key,
+                       bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+/* As at, and hands the reference over; the index can only be walked on and freed afterwards. */
 struct tg_stored *tg_index_pull(struct tg_index *index, size_t place);
 /* Packs what is over the limit and nobody else refers to. */
 void tg_index_cool(struct tg_index *index);

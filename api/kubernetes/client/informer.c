@@ -542,6 +542,30 @@ bool tg_informer_walk(const struct tg_informer *informer, size_t *place, size_t 
     return *place < end;
 }
 
+void tg_informer_scan(const struct tg_informer *informer,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data)
+{
+    size_t end = tg_index_end(informer->store.objects);
+
+    for (size_t i = 0; i < end; i++)
+        if (!tg_index_show(informer->store.objects, i, visit, data))
+            return;
+}
+
+void tg_informer_peek(const struct tg_informer *informer, const char *namespace_, const char *name,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data)
+{
+    char key[TG_STORE_KEY];
+
+    if (name != NULL && tg_store_key(namespace_, name, key))
+        (void)tg_index_show_key(informer->store.objects, key, visit, data);
+}
+
+void tg_informer_cool(const struct tg_informer *informer)
+{
+    tg_index_cool(informer->store.objects);
+}
+
 int tg_informer_apply(struct tg_informer *informer, const char *json, size_t n,
                       struct tg_error *err)
 {

@@ -84,6 +84,15 @@ void tg_informer_each(const struct tg_informer *informer,
  * twice unless the store was filled anew. False: the end was reached. */
 bool tg_informer_walk(const struct tg_informer *informer, size_t *place, size_t most,
                       bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+/* As each, for somebody who looks at one after the other: an object is valid during its visit only,
+ * and none but it takes room. What tg_informer_get has lent stays. */
+void tg_informer_scan(const struct tg_informer *informer,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+/* The same for one object; not called if it is absent. */
+void tg_informer_peek(const struct tg_informer *informer, const char *namespace_, const char *name,
+                      bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+/* Nobody uses any more what was lent by get, each and walk: what is over hot_bytes is packed. */
+void tg_informer_cool(const struct tg_informer *informer);
 /* The answer to a write of ours (the whole object as JSON): enters the store at once, as an event,
  * unless the store has a newer resourceVersion, or the object of that uid was deleted meanwhile. If
  * it does not decode, that is an error, and the store has it marked stale. */

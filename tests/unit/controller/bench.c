@@ -68,15 +68,78 @@ void tg_controller_fill_view(const struct tg_controller *controller, struct tg_v
     tg_cluster_fill_view(bench->cluster, bench->rotate, view);
 }
 
+static void same_unit(struct bench *bench, const struct tg_unit *a, const struct tg_unit *b)
+{
+    bool same = tg_streq(a->key, b->key) && a->n_members == b->n_members &&
+                tg_streq(a->problem.text, b->problem.text) && a->gang == b->gang;
+
+    for (size_t i = 0; same && i < a->n_members; i++)
+        same = a->members[i].pod == b->members[i].pod &&
+               a->members[i].n_claims == b->members[i].n_claims &&
+               tg_streq(a->members[i].wait, b->members[i].wait);
+    if (!same)
+        bench_fail(bench, "what is awake makes another unit %s than everything: %s", b->key,
+                   a->key);
+}
+
+/* What is at rest makes no unit, and claims are found by their markers. */
+static void check_awake(struct bench *bench, const struct tg_view *all, const struct tg_view *view)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
+    const char *instance = tg_configuration_instance(bench->configuration);
+    const struct tg_view_list *claims = &all->lists[TG_VIEW_CLAIM];
+    struct tg_error err = TG_ERROR_INIT;
+    struct tg_units awake, everything;
+
+    if (tg_gather(view, instance, arena, &awake, &err) < 0 ||
+        tg_gather(all, instance, arena, &everything, &err) < 0)
+        bench_fail(bench, "%s", err.message);
+    if (awake.n != everything.n)
+        bench_fail(bench, "what is awake makes %zu units, and everything %zu", awake.n,
+                   everything.n);
+    for (size_t i = 0; i < awake.n; i++)
+        same_unit(bench, &awake.items[i], &everything.items[i]);
+    for (size_t i = 0; i < claims->n; i++) {
+        const struct tg_resource_claim *claim = claims->items[i];
+        struct tg_plan_marker marker;
+        struct tg_view_list found;
+        bool listed = false;
+
+        if (!tg_claim_marker(claim, arena, &marker) || marker.gang_uid[0] == '\0')
+            continue;
+        assert_int_equal(tg_awake_marked(view, marker.gang_uid, arena, &found), 0);
+        for (size_t k = 0; k < found.n; k++)
+            listed = listed || found.items[k] == claim;
+        if (!listed)
+            bench_fail(bench, "claim %s is not found by its marker", claim->metadata->name);
+    }
+}
+
 const struct tg_view *tg_controller_view(struct tg_controller *controller)
 {
     struct tg_view *view = &controller->view;
+    struct tg_view all;
 
     for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
         tg_view_clear(view, kind);
     tg_controller_fill_view(controller, view);
+    all = *view;
+    all.checked = NULL;
+    /* Pods are found by name, and looked at while they are not at rest. */
+    view->lists[TG_VIEW_POD] = (struct tg_view_list){0};
+    view->awake = controller->awake;
+    view->checked = NULL;
+    tg_awake_fill(controller->awake, view);
+    if (!bench_of(controller)->memory_ends)
+        check_awake(bench_of(controller), &all, view);
+    TG_VEC_DONE(&all.lists[TG_VIEW_POD]);
     view->checked = controller->checked;
     return view;
+}
+
+void tg_controller_view_done(struct tg_controller *controller)
+{
+    (void)controller;
 }
 
 void tg_controller_start_waiting(struct tg_controller *controller)
@@ -307,6 +370,7 @@ static struct bench *new_on(struct tg_cluster *cluster, struct tg_configuration 
     bench->controller.configuration = bench->configuration;
     bench->controller.units = tg_controller_states_new();
     bench->controller.checked = tg_checked_new();
+    bench->controller.awake = tg_awake_new();
     tg_view_init(&bench->controller.view);
     bench->controller.fleet = tg_fleet_open(tg_configuration_instance(configuration));
     bench->controller.elector = (struct tg_elector *)(void *)bench;
@@ -344,6 +408,7 @@ void bench_free(struct bench *bench)
 {
     tg_map_free(bench->controller.units);
     tg_checked_free(bench->controller.checked);
+    tg_awake_free(bench->controller.awake);
     tg_view_done(&bench->controller.view);
     tg_fleet_close(bench->controller.fleet);
     tg_map_free(bench->told);
@@ -446,6 +511,22 @@ void bench_step(struct bench *bench, size_t i, enum bench_fault fault)
     bench->ops.items[i].resource_version = version_of(bench, answer);
 }
 
+/* Lists everything. */
+static void list_all(struct bench *bench)
+{
+    struct tg_view all;
+
+    tg_awake_free(bench->controller.awake);
+    bench->controller.awake = tg_awake_new();
+    tg_view_init(&all);
+    tg_controller_fill_view(&bench->controller, &all);
+    for (size_t i = 0; i < all.lists[TG_VIEW_POD].n; i++)
+        tg_awake_pod_changed(bench->controller.awake, NULL, all.lists[TG_VIEW_POD].items[i]);
+    for (size_t i = 0; i < all.lists[TG_VIEW_CLAIM].n; i++)
+        tg_awake_claim_changed(bench->controller.awake, NULL, all.lists[TG_VIEW_CLAIM].items[i]);
+    tg_view_done(&all);
+}
+
 /* Another process leads, which knows nothing. */
 static void begin_reign(struct bench *bench)
 {
@@ -453,6 +534,7 @@ static void begin_reign(struct bench *bench)
     tg_map_clear(bench->controller.units);
     tg_checked_free(bench->controller.checked);
     bench->controller.checked = tg_checked_new();
+    list_all(bench);
     bench->controller.wake_at = 0;
     bench->controller.takeover = (struct tg_takeover){0};
     bench->epoch++;

@@ -42,6 +42,7 @@ struct bench {
     bool gate_removed; /* a pod lost our gate by a write of the controller */
     bool racing; /* others change what the controller has not seen yet: I2 is checked when a gate's
                   * removal is decided, on what the cache holds */
+    bool memory_ends;     /* somewhere: what is gathered twice is not the same */
     bool foreign_fault;   /* the test itself broke I1 or I2: do not check */
     size_t ungated_early; /* first gates removed while the phase did not say Allocated */
     TG_VEC(struct bench_op) ops;

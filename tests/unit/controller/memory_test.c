@@ -24,6 +24,7 @@ static size_t run(size_t nth)
     size_t calls;
     bool came;
 
+    bench->memory_ends = true;
     bench_fleet(bench, 4);
     bench_gang(bench, "g", 2, 2);
     bench_pod(bench, "pair", 2, 1, NULL);
