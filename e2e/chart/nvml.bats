@@ -5,20 +5,15 @@
 # has it, with links that are meant for that folder. Its library is that of tests/support/fake-nvml.
 
 load ../scenarios/lib
+load installation
 
-CHART=$BATS_TEST_DIRNAME/../../deploy/helm/tangram
-RELEASE_NAMESPACE=tangram-system
 NAMESPACE=team-n
 VERSION=580.105.08
 LIBRARIES=/usr/lib/$(uname -m)-linux-gnu
 
-helm() { "$TG_HELM" --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$RELEASE_NAMESPACE" "$@"; }
-kt() { tg_admin --namespace "$RELEASE_NAMESPACE" "$@"; }
-
 setup() {
     tg_load "$TG_E2E_DIR"
     DRIVER=$TG_DIR/driver
-    tg_node_load_images node-1 "$TG_IMAGES"/tangram-kubelet-plugin.tar
     # Pods of the life before cannot end before there is a driver again, and the slices of an uninstalled driver stay until the
     # kubelet clears them away.
     tg_admin --namespace team-a delete pods --all --wait=false >/dev/null

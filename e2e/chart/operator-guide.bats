@@ -8,15 +8,7 @@ load ../scenarios/lib
 load ../scenarios/documents
 
 setup() {
-    local node
     tg_load "$TG_E2E_DIR"
-    # Where the guide says that images come from.
-    for node in $(tg_node_names); do
-        tg_node_load_images "$node" "$TG_IMAGES"/*.tar
-        for program in tangram-controller tangram-kubelet-plugin; do
-            tg_node_exec "$node" ctr --namespace k8s.io images tag --force "tangram.dev/$program:one" "tangram.dev/$program:0.1.0" >/dev/null
-        done
-    done
     documents_setup default
     cat >"$BATS_TEST_TMPDIR/bin/helm" <<SH
 #!/bin/sh

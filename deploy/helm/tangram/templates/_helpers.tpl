@@ -51,6 +51,8 @@ livenessProbe:
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
+  # Who does not answer will not hear that it should end.
+  terminationGracePeriodSeconds: 5
 readinessProbe:
   httpGet: {path: /readyz, port: health}
   periodSeconds: 5
