@@ -41,11 +41,14 @@ fill() {
     wait_event 30 Gang trio "InsufficientDevices: $why"
 
     # Then it is quiet.
-    unchanged 10 gangs
-    unchanged 10 pods &
-    local pods=$!
-    unchanged 10 resourceclaims
-    wait "$pods"
+    local kind quiet=()
+    for kind in gangs pods resourceclaims; do
+        unchanged 10 "$kind" &
+        quiet+=("$!")
+    done
+    for kind in "${quiet[@]}"; do
+        wait "$kind"
+    done
 
     # And at no moment was there a part of a gang.
     jq -se '[.[].object | select(.metadata.name | startswith("trio-"))] |

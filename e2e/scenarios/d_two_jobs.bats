@@ -31,7 +31,7 @@ pods_of() { kn get pods -l "job=$1" -o jsonpath='{range .items[*]}{.metadata.nam
     done
 
     for pod in $(pods_of "$first"); do
-        kn exec "$pod" -- sh -c 'echo finish >/tmp/end'
+        finish "$pod"
     done
     kn wait --for=condition=Complete "job/$first" --timeout=60s
     watch_until 90 '.status.ready == 4' "job/$second" >/dev/null

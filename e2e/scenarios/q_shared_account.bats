@@ -47,7 +47,7 @@ by_shared() {
     pods=$(kn get pods -l job=duo -o jsonpath='{.items[*].metadata.name}')
     claims=$(for pod in $pods; do claim_of "$pod"; echo; done)
     for pod in $pods; do
-        kn exec "$pod" -- sh -c 'echo finish >/tmp/end'
+        finish "$pod"
     done
     kn wait --for=condition=Complete job/duo --timeout=60s
     # Claims made for a pod go when it has finished: no longer reserved, cleared, deleted.

@@ -176,14 +176,14 @@ released() {
     pod=${pods%% *}
     node=$(node_of "$pod")
     devices=$(printed "$pod")
-    kn exec "$pod" -- sh -c 'echo finish >/tmp/end'
+    finish "$pod"
     { template other 1 "$RTX"; pod other other "  nodeSelector: {kubernetes.io/hostname: $node}"; } | kn create -f -
     wait_ready 180 other
     [[ $(printed other) == "$devices" ]]
     watch_until 30 '.status.phase == "Running"' gang/trio >/dev/null
     watch_until 30 '.status.ready == 2 and .status.succeeded == 1 and (.status.failed // 0) == 0' job/trio >/dev/null
     for pod in ${pods#* }; do
-        kn exec "$pod" -- sh -c 'echo finish >/tmp/end'
+        finish "$pod"
     done
     kn wait --for=condition=Complete job/trio --timeout=60s
     watch_until 30 '.status.phase == "Completed"' gang/trio >/dev/null
