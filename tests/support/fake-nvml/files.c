@@ -84,7 +84,7 @@ static void write_pci(const struct fake_card *card, const char *root)
         perror("fake-nvml: symlink");
 }
 
-void fake_files_write(const struct fake_machine *machine)
+void fake_files_write(struct fake_machine *machine)
 {
     const char *root = getenv("FAKE_NVML_ROOT");
     if (root == NULL)
@@ -92,6 +92,7 @@ void fake_files_write(const struct fake_machine *machine)
     TG_AUTOFREE char *capabilities = tg_xasprintf("%s/proc/driver/nvidia/capabilities", root);
     TG_AUTOFREE char *config = tg_xasprintf("%s/mig/config", capabilities);
     TG_AUTOFREE char *devices = tg_xasprintf("%s/proc/devices", root);
+    machine->state->files_stale = true;
     (void)nftw(capabilities, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     write_access(config, 1);
     write_file(devices,
@@ -101,4 +102,5 @@ void fake_files_write(const struct fake_machine *machine)
         write_instances(machine, root, i);
         write_pci(&machine->scenario.cards[i], root);
     }
+    machine->state->files_stale = false;
 }

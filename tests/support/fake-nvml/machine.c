@@ -65,6 +65,12 @@ static void close_state(void)
     here.fd = -1;
 }
 
+/* A program that unloads the library has nothing of it left open. */
+__attribute__((destructor)) static void unload(void)
+{
+    close_state();
+}
+
 static bool open_state(void)
 {
     const char *path = getenv("FAKE_NVML_STATE");
@@ -90,8 +96,9 @@ static bool open_state(void)
         /* Instances of this boot are others than those of the one before. */
         (void)clock_gettime(CLOCK_REALTIME, &now);
         here.machine.state->serial = (uint32_t)(now.tv_sec * 1000000 + now.tv_nsec / 1000);
-        fake_files_write(&here.machine);
     }
+    if (fresh || here.machine.state->files_stale)
+        fake_files_write(&here.machine);
     (void)flock(here.fd, LOCK_UN);
     return true;
 }

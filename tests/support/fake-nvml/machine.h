@@ -34,6 +34,7 @@ struct fake_state {
     uint32_t calls[FAKE_SYMBOLS + 1]; /* the last: of all */
     struct fake_instance instances[FAKE_CARDS][FAKE_INSTANCES];
     uint8_t compute_mode[FAKE_CARDS];
+    bool files_stale; /* who was to write them was killed; a kernel cannot be */
 };
 
 struct fake_machine {
@@ -57,6 +58,6 @@ int fake_compute_create(struct fake_machine *machine, unsigned card, unsigned gi
 int fake_compute_destroy(struct fake_machine *machine, unsigned card, unsigned gi, unsigned ci);
 
 /* Files below FAKE_NVML_ROOT: all that the driver shows, made anew. */
-void fake_files_write(const struct fake_machine *machine);
+void fake_files_write(struct fake_machine *machine);
 
 #endif
