@@ -152,8 +152,8 @@ int tg_settings_undo(const struct tg_claim_device *device, struct tg_provider *p
         return 0;
     if (settings->wanted.time_slice.set)
         back.time_slice = (struct tg_opt_int){.set = true, .value = TG_TIME_SLICE_DEFAULT};
+    /* What could not be read could not be set either, and must not hold up the end of a pod. */
     if (settings->wanted.compute_mode.set)
-        back.compute_mode =
-            (struct tg_opt_int){.set = true, .value = settings->before.compute_mode.value};
+        back.compute_mode = settings->before.compute_mode;
     return wrap(device, provider->ops->set(provider, settings->card_uuid, &back, err), err);
 }

@@ -285,18 +285,33 @@ static int read_profile(const struct tg_nvml *nvml, struct tg_nvml_card *card, u
     return rc;
 }
 
-static bool knows_mig(const struct tg_nvml *nvml)
+/* What a card in MIG mode cannot be understood without: the first that the driver lacks, or NULL.
+ */
+static const char *missing_of_mig(const struct tg_nvml *nvml)
 {
-    return nvml->nvmlDeviceGetMigMode != NULL && nvml->nvmlDeviceGetMaxMigDeviceCount != NULL &&
-           nvml->nvmlDeviceGetMigDeviceHandleByIndex != NULL &&
-           nvml->nvmlDeviceGetGpuInstanceId != NULL &&
-           nvml->nvmlDeviceGetComputeInstanceId != NULL &&
-           nvml->nvmlDeviceGetGpuInstanceProfileInfoV != NULL &&
-           nvml->nvmlDeviceGetGpuInstancePossiblePlacements_v2 != NULL &&
-           nvml->nvmlDeviceGetGpuInstances != NULL && nvml->nvmlGpuInstanceGetInfo != NULL &&
-           nvml->nvmlGpuInstanceGetComputeInstanceProfileInfo != NULL &&
-           nvml->nvmlGpuInstanceGetComputeInstances != NULL &&
-           nvml->nvmlComputeInstanceGetInfo_v2 != NULL;
+#define FUNCTION(name)                                                                             \
+    {                                                                                              \
+#name, nvml->name != NULL                                                                  \
+    }
+    const struct {
+        const char *name;
+        bool there;
+    } functions[] = {FUNCTION(nvmlDeviceGetMaxMigDeviceCount),
+                     FUNCTION(nvmlDeviceGetMigDeviceHandleByIndex),
+                     FUNCTION(nvmlDeviceGetGpuInstanceId),
+                     FUNCTION(nvmlDeviceGetComputeInstanceId),
+                     FUNCTION(nvmlDeviceGetGpuInstanceProfileInfoV),
+                     FUNCTION(nvmlDeviceGetGpuInstancePossiblePlacements_v2),
+                     FUNCTION(nvmlDeviceGetGpuInstances),
+                     FUNCTION(nvmlGpuInstanceGetInfo),
+                     FUNCTION(nvmlGpuInstanceGetComputeInstanceProfileInfo),
+                     FUNCTION(nvmlGpuInstanceGetComputeInstances),
+                     FUNCTION(nvmlComputeInstanceGetInfo_v2)};
+#undef FUNCTION
+    size_t i = 0;
+    while (i < TG_ARRAY_SIZE(functions) && functions[i].there)
+        i++;
+    return i == TG_ARRAY_SIZE(functions) ? NULL : functions[i].name;
 }
 
 static int read_mig(const struct tg_nvml *nvml, struct tg_nvml_card *card, struct tg_error *err)
@@ -312,11 +327,12 @@ static int read_mig(const struct tg_nvml *nvml, struct tg_nvml_card *card, struc
     if (current != 1)
         return strange(card, "nvmlDeviceGetMigMode", err);
     card->mig = true;
-    if (!knows_mig(nvml))
+    const char *missing = missing_of_mig(nvml);
+    if (missing != NULL)
         return tg_error_set(err, TG_UNIMPLEMENTED,
                             "card %u: MIG mode is on, and this driver is too old to tell its "
-                            "partitions: use 525 or newer",
-                            card->index);
+                            "partitions (it has no function %s): use 525 or newer",
+                            card->index, missing);
     for (unsigned i = 0; i < NVML_GI_PROFILES; i++) {
         rc = read_profile(nvml, card, i, err);
         if (rc < 0)

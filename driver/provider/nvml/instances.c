@@ -11,6 +11,7 @@
 
 #define HANDLES_MAX 64 /* of an answer: a card has eight slices, so more is no answer */
 #define MIG_UUID_LENGTH 40
+#define ID_MAX 0xff /* of instances; the largest that a driver gives is 14 */
 
 static int failed(const struct tg_nvml_card *card, int rc, const char *call, struct tg_error *err)
 {
@@ -27,6 +28,11 @@ static int strange(const struct tg_nvml_card *card, const char *call, struct tg_
 
 /* ---- reading ---- */
 
+static bool makes_sense(const struct nvml_ci_profile *profile)
+{
+    return profile->slice_count > 0 && profile->slice_count <= TG_NVML_SLICES_MAX;
+}
+
 /* The compute profile that has as many slices as the instance: all of it. */
 static int whole_profile(const struct tg_nvml *nvml, const struct tg_nvml_card *card,
                          void *instance, unsigned slices, struct nvml_ci_profile *ret,
@@ -36,15 +42,19 @@ static int whole_profile(const struct tg_nvml *nvml, const struct tg_nvml_card *
     for (unsigned i = 0; i < NVML_CI_PROFILES; i++) {
         int rc = nvml->nvmlGpuInstanceGetComputeInstanceProfileInfo(instance, i,
                                                                     NVML_CI_ENGINE_SHARED, ret);
-        if (rc == NVML_OK && ret->slice_count == slices)
-            return 0;
-        if (rc != NVML_OK && rc != NVML_NOT_SUPPORTED && rc != NVML_INVALID_ARGUMENT)
+        if (rc == NVML_NOT_SUPPORTED || rc == NVML_INVALID_ARGUMENT)
+            continue;
+        if (rc != NVML_OK)
             return failed(card, rc, call, err);
+        if (!makes_sense(ret))
+            return strange(card, call, err);
+        if (ret->slice_count == slices)
+            return 0;
     }
     return tg_error_set(err, TG_INTERNAL,
-                        "card %s: the driver has no compute profile of %u slices for an instance "
-                        "of that size",
-                        card->bus_id, slices);
+                        "card %s: %s: there is no compute profile of %u slices for an instance of "
+                        "that size",
+                        card->bus_id, call, slices);
 }
 
 static int read_compute(const struct tg_nvml *nvml, const struct tg_nvml_card *card,
@@ -62,6 +72,8 @@ static int read_compute(const struct tg_nvml *nvml, const struct tg_nvml_card *c
             continue;
         if (rc != NVML_OK)
             return failed(card, rc, "nvmlGpuInstanceGetComputeInstanceProfileInfo", err);
+        if (!makes_sense(&kind))
+            return strange(card, "nvmlGpuInstanceGetComputeInstanceProfileInfo", err);
         rc = nvml->nvmlGpuInstanceGetComputeInstances(instance->handle, kind.id, handles, &n);
         if (rc != NVML_OK)
             return failed(card, rc, call, err);
@@ -79,13 +91,15 @@ static int read_compute(const struct tg_nvml *nvml, const struct tg_nvml_card *c
     int rc = nvml->nvmlComputeInstanceGetInfo_v2(instance->compute[0], &info);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlComputeInstanceGetInfo_v2", err);
+    if (info.id > ID_MAX)
+        return strange(card, "nvmlComputeInstanceGetInfo_v2", err);
     instance->ci = info.id;
     return 0;
 }
 
 static bool fits(const struct tg_nvml_card *card, const struct nvml_gi_info *info)
 {
-    return info->id < 0x100 && info->placement.size > 0 && info->placement.size <= card->slices &&
+    return info->id <= ID_MAX && info->placement.size > 0 && info->placement.size <= card->slices &&
            info->placement.start <= card->slices - info->placement.size;
 }
 
@@ -139,9 +153,13 @@ static int read_uuid(const struct tg_nvml *nvml, const struct tg_nvml_card *card
     int rc = nvml->nvmlDeviceGetGpuInstanceId(mig, &gi);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetGpuInstanceId", err);
+    if (gi > ID_MAX)
+        return strange(card, "nvmlDeviceGetGpuInstanceId", err);
     rc = nvml->nvmlDeviceGetComputeInstanceId(mig, &ci);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetComputeInstanceId", err);
+    if (ci > ID_MAX)
+        return strange(card, "nvmlDeviceGetComputeInstanceId", err);
     struct tg_nvml_instance *instance = find(instances, gi, ci);
     if (instance == NULL)
         return 0;

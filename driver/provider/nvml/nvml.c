@@ -192,7 +192,8 @@ static int count_cards(struct nvml *nvml, unsigned *ret, struct tg_error *err)
         return rc;
     }
     if (*ret > TG_NVML_CARDS_MAX)
-        return tg_error_set(err, TG_DATA_LOSS, "%s: nvmlDeviceGetCount_v2: %u cards are too many",
+        return tg_error_set(err, TG_DATA_LOSS,
+                            "%s: nvmlDeviceGetCount_v2: the answer makes no sense: %u cards",
                             nvml->library, *ret);
     return 0;
 }
@@ -341,6 +342,26 @@ static int nvml_look(struct tg_provider *provider, const struct tg_partition *pa
     return rc;
 }
 
+/* Nothing is made that cannot be removed. */
+static int check_functions(const struct nvml *nvml, const struct tg_nvml_card *card,
+                           struct tg_error *err)
+{
+    const struct tg_nvml *session = &nvml->session;
+    const char *missing = session->nvmlDeviceCreateGpuInstanceWithPlacement == NULL
+                              ? "nvmlDeviceCreateGpuInstanceWithPlacement"
+                          : session->nvmlGpuInstanceCreateComputeInstance == NULL
+                              ? "nvmlGpuInstanceCreateComputeInstance"
+                          : session->nvmlComputeInstanceDestroy == NULL
+                              ? "nvmlComputeInstanceDestroy"
+                          : session->nvmlGpuInstanceDestroy == NULL ? "nvmlGpuInstanceDestroy"
+                                                                    : NULL;
+    return missing == NULL ? 0
+                           : tg_error_set(err, TG_UNIMPLEMENTED,
+                                          "card %s: this driver cannot make and remove partitions "
+                                          "at given places: it has no function %s",
+                                          card->bus_id, missing);
+}
+
 static int nvml_create(struct tg_provider *provider, const struct tg_partition *partition,
                        struct tg_arena *arena, struct tg_instance *ret, struct tg_error *err)
 {
@@ -350,11 +371,8 @@ static int nvml_create(struct tg_provider *provider, const struct tg_partition *
     int rc = find_card(nvml, partition->card_uuid, &card, err);
     if (rc == 0)
         rc = check_mig(&card, partition, err);
-    if (rc == 0 && (nvml->session.nvmlDeviceCreateGpuInstanceWithPlacement == NULL ||
-                    nvml->session.nvmlGpuInstanceCreateComputeInstance == NULL))
-        rc = tg_error_set(err, TG_UNIMPLEMENTED,
-                          "card %s: this driver cannot make a partition at a given place",
-                          card.bus_id);
+    if (rc == 0)
+        rc = check_functions(nvml, &card, err);
     if (rc == 0)
         rc = tg_nvml_instance_create(&nvml->session, &card, partition, &made, err);
     return rc < 0 ? rc : fill(&made, arena, ret, err);
@@ -369,17 +387,16 @@ static int nvml_destroy(struct tg_provider *provider, const struct tg_partition 
     int rc = find_card(nvml, partition->card_uuid, &card, err);
     if (rc < 0 || !card.mig)
         return rc;
-    rc = tg_nvml_instances_read(&nvml->session, &card, &instances, err);
+    rc = check_mig(&card, partition, err); /* of a profile that is not told nothing is found */
+    if (rc == 0)
+        rc = tg_nvml_instances_read(&nvml->session, &card, &instances, err);
     if (rc < 0)
         return rc;
     const struct tg_nvml_instance *there = tg_nvml_instances_at(&instances, partition);
     if (there == NULL)
         return 0;
-    if (nvml->session.nvmlGpuInstanceDestroy == NULL ||
-        nvml->session.nvmlComputeInstanceDestroy == NULL)
-        return tg_error_set(err, TG_UNIMPLEMENTED, "card %s: this driver cannot remove a partition",
-                            card.bus_id);
-    return tg_nvml_instance_destroy(&nvml->session, &card, there, err);
+    rc = check_functions(nvml, &card, err);
+    return rc < 0 ? rc : tg_nvml_instance_destroy(&nvml->session, &card, there, err);
 }
 
 /* ---- settings ---- */

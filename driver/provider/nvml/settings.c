@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/provider/nvml/settings.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,19 +14,30 @@
 #define TOOL "/usr/bin/nvidia-smi"
 #define TOOL_TIME (10 * TG_SECOND) /* it takes a second or two on a node with eight cards */
 
+static int failed(const struct tg_nvml_card *card, int rc, const char *call, struct tg_error *err)
+{
+    char about[48];
+    snprintf(about, sizeof(about), "card %s", card->bus_id);
+    return tg_nvml_failed(rc, call, about, err);
+}
+
 static int read_mode(const struct tg_nvml *nvml, const struct tg_nvml_card *card, unsigned *ret,
                      struct tg_error *err)
 {
     if (nvml->nvmlDeviceGetComputeMode == NULL || nvml->nvmlDeviceSetComputeMode == NULL)
-        return tg_error_set(err, TG_UNIMPLEMENTED, "card %s: this driver has no compute mode",
-                            card->bus_id);
+        return tg_error_set(err, TG_UNIMPLEMENTED, "card %s: this driver has no function %s",
+                            card->bus_id,
+                            nvml->nvmlDeviceGetComputeMode == NULL ? "nvmlDeviceGetComputeMode"
+                                                                   : "nvmlDeviceSetComputeMode");
     int rc = nvml->nvmlDeviceGetComputeMode(card->handle, ret);
     if (rc != NVML_OK)
-        return tg_nvml_failed(rc, "nvmlDeviceGetComputeMode", card->bus_id, err);
+        return failed(card, rc, "nvmlDeviceGetComputeMode", err);
     if (*ret > TG_COMPUTE_MODE_MAX)
-        return tg_error_set(err, TG_DATA_LOSS,
-                            "card %s: nvmlDeviceGetComputeMode: there is no mode %u", card->bus_id,
-                            *ret);
+        return tg_error_set(
+            err, TG_DATA_LOSS,
+            "card %s: nvmlDeviceGetComputeMode: the answer makes no sense: there is "
+            "no mode %u",
+            card->bus_id, *ret);
     return 0;
 }
 
@@ -49,7 +61,7 @@ static int set_mode(const struct tg_nvml *nvml, const struct tg_nvml_card *card,
     if (rc < 0 || mode == wanted)
         return rc;
     rc = nvml->nvmlDeviceSetComputeMode(card->handle, wanted);
-    return rc == NVML_OK ? 0 : tg_nvml_failed(rc, "nvmlDeviceSetComputeMode", card->bus_id, err);
+    return rc == NVML_OK ? 0 : failed(card, rc, "nvmlDeviceSetComputeMode", err);
 }
 
 /* Where the library is, for a tool that is not run in its own root. */
@@ -69,7 +81,12 @@ static int set_slice(const struct tg_nvml_card *card, const char *driver_root, c
     TG_AUTOFREE char *where = library_path(driver_root, library);
     const char *const argv[] = {path, "compute-policy", "-i", card->uuid, slice, NULL};
     const char *const env[] = {"LC_ALL=C", where, NULL};
-    if (access(path, X_OK) != 0) {
+    bool there = access(path, X_OK) == 0;
+    /* Without the tool nobody has set anything, or the driver went, and its settings with it: what
+     * cannot be taken back must not hold the card for ever. */
+    if (!there && wanted == TG_TIME_SLICE_DEFAULT)
+        return 0;
+    if (!there) {
         int rc = tg_error_set(err, TG_FAILED_PRECONDITION,
                               "card %s: timeSlicing needs the driver's tool, and there is no %s: "
                               "install it, or name the driver's folder with --driver-root",

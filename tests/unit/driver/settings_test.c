@@ -366,6 +366,11 @@ static void a_tool_that_fails_or_is_not_there_is_told(void **state)
     start(n);
     assert_int_equal(prepare_one(n, "uid-a", CARD_A, SHORT), -TG_FAILED_PRECONDITION);
     assert_non_null(strstr(n->err.message, "usr/bin/nvidia-smi"));
+    /* Nothing is held for what could not be done. */
+    assert_int_equal(tg_prepare_release(n->prepare, "uid-a", NULL), 0);
+    assert_int_equal(prepare_one(n, "uid-b", CARD_A, PLAIN), -TG_FAILED_PRECONDITION);
+    assert_null(strstr(n->err.message, "is held by"));
+    assert_int_equal(tg_prepare_release(n->prepare, "uid-b", NULL), 0);
     install_tool(n, "echo one; echo two words >&2; exit 3");
     assert_int_equal(prepare_one(n, "uid-a", CARD_A, SHORT), -TG_UNAVAILABLE);
     assert_non_null(strstr(n->err.message, "status 3: two words"));
