@@ -167,8 +167,8 @@ static inline void fixture_pass(struct tg_deferred *deferred)
     tg_controller_start_waiting(f->controller);
 }
 
-/* yaml: of the configuration, after its kind. */
-static inline void fixture_start(struct fixture *f, const char *yaml)
+/* A controller that has not read anything. yaml: of the configuration, after its kind. */
+static inline void fixture_begin(struct fixture *f, const char *yaml)
 {
     const struct tg_controller_options options = {.namespace_ = "tangram-system", .identity = "me"};
     struct tg_kube_config kube = {0};
@@ -185,6 +185,12 @@ static inline void fixture_start(struct fixture *f, const char *yaml)
     free(text);
     f->controller->pass = (struct tg_deferred){.callback = fixture_pass, .data = f};
     f->state = tg_controller_state(f->controller, "u");
+}
+
+/* The same, until it leads and has read everything. */
+static inline void fixture_start(struct fixture *f, const char *yaml)
+{
+    fixture_begin(f, yaml);
     while (!tg_elector_leading(f->controller->elector) || !tg_controller_synced(f->controller) ||
            f->claim_watch == NULL || f->versions == 0 ||
            (!tg_streq(f->version, "") && f->controller->selectors.minor == 0))
