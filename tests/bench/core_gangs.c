@@ -10,6 +10,7 @@
 
 enum { CARDS = 8, MEMBERS_MAX = 512 };
 #define DECISIONS 300
+#define NEW_KINDS 20
 /* A line takes no longer. */
 #define LINE_US 1.5e6
 
@@ -37,12 +38,16 @@ struct gang {
     struct tg_place_request request;
 };
 
-static void write_gang(struct gang *gang, const struct kind *kind)
+/* number: 0, or of a kind of pod that is like no other. */
+static void write_gang(struct gang *gang, const struct kind *kind, unsigned number)
 {
     for (size_t i = 0; i < kind->members; i++) {
         struct scene_pod *pod = &gang->pods[i];
 
-        scene_pod_write(pod);
+        if (number > 0)
+            scene_pod_vary(pod, SCENE_SIZE, number);
+        else
+            scene_pod_write(pod);
         snprintf(gang->names[i], sizeof(gang->names[i]), "m-%03zu", i);
         pod->meta.name = pod->meta.uid = gang->names[i];
         pod->exactly.count.set = true;
@@ -129,6 +134,38 @@ static int decide(struct tg_fleet *fleet, const struct gang *gang, bool fits, do
     return rc;
 }
 
+static void print_case(const struct kind *kind, size_t nodes, size_t taken, const char *name,
+                       double first, struct times *times)
+{
+    sort_times(times);
+    printf("{\"bench\":\"%s\",\"nodes\":%zu,\"full\":%.2f,\"case\":\"%s\",\"first_us\":%.1f,"
+           "\"p50_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f}\n",
+           kind->name, nodes, (double)taken / (double)nodes / CARDS, name, first,
+           percentile(times, 0.5), percentile(times, 0.99), percentile(times, 1));
+    fflush(stdout);
+}
+
+/* Every gang is of a kind that has not been seen before, on an empty fleet. */
+static int bench_new(struct tg_fleet *fleet, const struct kind *kind, size_t nodes,
+                     struct tg_error *err)
+{
+    static struct gang gang;
+    static struct times times;
+    static unsigned number;
+    double first = 0;
+    int rc = 0;
+
+    for (times.n = 0; rc == 0 && times.n < NEW_KINDS; times.n++) {
+        write_gang(&gang, kind, ++number);
+        rc = decide(fleet, &gang, true, &times.items[times.n], err);
+        first = times.n == 0 ? times.items[0] : first;
+    }
+    if (rc < 0)
+        return tg_error_wrap(err, "%s on %zu nodes, of a new kind", kind->name, nodes);
+    print_case(kind, nodes, 0, "new", first, &times);
+    return 0;
+}
+
 static int bench_case(struct tg_fleet *fleet, const struct kind *kind, enum which which,
                       size_t nodes, struct tg_error *err)
 {
@@ -138,7 +175,7 @@ static int bench_case(struct tg_fleet *fleet, const struct kind *kind, enum whic
     double begin, first = 0;
     int rc;
 
-    write_gang(&gang, kind);
+    write_gang(&gang, kind, 0);
     rc = decide(fleet, &gang, which != INFEASIBLE, &first, err);
     begin = now_us();
     for (times.n = 0; rc == 0 && times.n < DECISIONS && now_us() - begin < LINE_US; times.n++) {
@@ -150,12 +187,7 @@ static int bench_case(struct tg_fleet *fleet, const struct kind *kind, enum whic
     (void)set_taken(fleet, kind, which, nodes, false);
     if (rc < 0)
         return tg_error_wrap(err, "%s on %zu nodes, %s", kind->name, nodes, case_names[which]);
-    sort_times(&times);
-    printf("{\"bench\":\"%s\",\"nodes\":%zu,\"full\":%.2f,\"case\":\"%s\",\"first_us\":%.1f,"
-           "\"p50_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f}\n",
-           kind->name, nodes, (double)taken / (double)nodes / CARDS, case_names[which], first,
-           percentile(&times, 0.5), percentile(&times, 0.99), percentile(&times, 1));
-    fflush(stdout);
+    print_case(kind, nodes, taken, case_names[which], first, &times);
     return 0;
 }
 
@@ -177,6 +209,8 @@ int bench_gangs(size_t nodes, struct tg_error *err)
 
         for (enum which which = EASY; rc == 0 && room && which <= INFEASIBLE; which++)
             rc = bench_case(fleet, &kinds[k], which, nodes, err);
+        if (rc == 0 && room)
+            rc = bench_new(fleet, &kinds[k], nodes, err);
     }
     tg_fleet_close(fleet);
     return rc;

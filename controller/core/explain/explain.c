@@ -7,7 +7,6 @@
 #include "controller/core/explain/parts.h"
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/offer.h"
-#include "controller/core/gang/volumes.h"
 #include "controller/core/model/sort.h"
 
 /* --- where it comes closest ------------------------------------------------------------------ */
@@ -204,7 +203,6 @@ static int explain(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_er
 int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *input,
                        struct tg_arena *arena, struct tg_explanation *ret, struct tg_error *err)
 {
-    struct tg_explain_input in = *input;
     struct tg_explaining *e;
     bool placed = false;
     int rc = tg_core_alloc(arena, 1, sizeof(*e), &e, err);
@@ -213,13 +211,10 @@ int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *in
     if (rc < 0 || input->request->n_pieces == 0)
         return rc;
     tg_offers_tick(fleet);
-    rc = tg_request_read_volumes(fleet, input->request, arena, &in.request, err);
-    if (rc < 0)
-        return rc;
-    *e = (struct tg_explaining){.in = &in, .out = ret, .arena = arena};
+    *e = (struct tg_explaining){.in = input, .out = ret, .arena = arena};
     rc = tg_core_alloc(arena, 1, sizeof(*e->board), &e->board, err);
     if (rc == 0)
-        rc = tg_board_init(e->board, fleet, in.request, arena, err);
+        rc = tg_board_init(e->board, fleet, input->request, arena, err);
     if (rc == 0)
         rc = tg_pack_init(&e->pack, e->board, err);
     if (rc == 0)

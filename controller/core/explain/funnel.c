@@ -371,6 +371,100 @@ static int walk_device(struct funnel *f, size_t device, struct tg_error *err)
     return 0;
 }
 
+/* --- the devices of a node at once --------------------------------------------------------- */
+
+/* Has nothing been put on the node, is nothing told of it for itself, and are its devices rows one
+ * after the other? */
+static bool is_one_of_many(const struct tg_explaining *e, size_t node)
+{
+    return !e->in_scope[node] && e->board->head[node] == TG_NO_INDEX && !e->group->admin &&
+           e->board->fleet->nodes[node].first_device != TG_NO_ROW;
+}
+
+/* Are all of its devices ours, whatever the request? *ret_free: of nobody yet. */
+static bool all_match(struct funnel *f, const struct tg_fleet_node *row, size_t *ret_free)
+{
+    const struct tg_fleet *fleet = f->e->board->fleet;
+
+    *ret_free = 0;
+    for (size_t d = row->first_device; d < row->first_device + row->n_devices; d++) {
+        uint32_t face = fleet->faces[d];
+
+        if ((face & TG_FACE_PLAIN) == 0 || (face & TG_FACE_OURS) == 0 ||
+            (f->shapes[face >> TG_FACE_SHAPE] != SHAPE_MATCHES && !matches_all(f, d)))
+            return false;
+        *ret_free += face & TG_FACE_FREE;
+    }
+    return true;
+}
+
+/* Each device in the lists that have one entry a device. */
+static void list_devices(struct tg_explaining *e, const struct tg_fleet_node *row)
+{
+    uint32_t requests = (1U << e->out->n_requests) - 1;
+
+    if (e->out->n_requests == 0)
+        return;
+    memset(&e->whole[row->first_device], 1, row->n_devices * sizeof(*e->whole));
+    for (uint32_t d = row->first_device; d < row->first_device + row->n_devices; d++) {
+        if ((e->board->fleet->faces[d] & TG_FACE_FREE) != 0)
+            e->choices[e->n_choices++] =
+                (struct tg_explain_choice){.device = d, .requests = requests};
+        else if (e->n_held < TG_EXPLAIN_HELD)
+            e->held[e->n_held++] = d;
+    }
+}
+
+/* As walk_device for all of its devices, if there is nothing about any of them that needs a look.
+ * false: there is. */
+static bool walk_alike(struct funnel *f, size_t node)
+{
+    struct tg_explaining *e = f->e;
+    const struct tg_fleet_node *row = &e->board->fleet->nodes[node];
+    bool passes = e->group->failed[node] == tg_fit_rules_count;
+    size_t free = 0;
+
+    if (!is_one_of_many(e, node) || !all_match(f, row, &free))
+        return false;
+    for (size_t i = 0; i < e->out->n_requests; i++) {
+        for (size_t s = 0; s <= TG_FUNNEL_CAPACITY; s++)
+            e->out->requests[i].devices[s] += s <= TG_FUNNEL_TOLERATED ? row->n_devices : free;
+        e->fits_alone[i] = e->fits_alone[i] || (passes && row->n_devices > 0);
+    }
+    if (e->out->n_requests > 0) {
+        e->whole_on[node] = row->n_devices;
+        e->free_on[node] = e->left_on[node] = (uint32_t)free;
+    }
+    list_devices(e, row);
+    return true;
+}
+
+/* Node by node in order of names, then those that are of no node. */
+static int walk_devices(struct funnel *f, struct tg_error *err)
+{
+    const struct tg_fleet *fleet = f->e->board->fleet;
+    const struct tg_scope *everything = &f->e->pack.everything;
+    struct tg_fleet_walk walk = {.next = 0};
+    size_t seen = 0, device;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < everything->n; i++) {
+        const struct tg_fleet_node *row = &fleet->nodes[everything->nodes[i]];
+
+        seen += row->n_devices;
+        if (walk_alike(f, everything->nodes[i]))
+            continue;
+        for (size_t d = 0; rc == 0 && d < row->n_devices; d++)
+            rc = walk_device(f, row->devices[d], err);
+    }
+    while (rc == 0 && seen < fleet->n_devices &&
+           (device = tg_fleet_next_device(fleet, &walk)) != TG_NO_INDEX) {
+        if (fleet->devices[device].node == TG_NO_INDEX)
+            rc = walk_device(f, device, err);
+    }
+    return rc;
+}
+
 /* --- all nodes ------------------------------------------------------------------------------- */
 
 /* Do numbers leave it possible that the devices of the node meet all requests? */
@@ -566,8 +660,6 @@ static int open(struct funnel *f, struct tg_error *err)
 int tg_explain_walk(struct tg_explaining *e, struct tg_error *err)
 {
     struct funnel f = {.e = e};
-    struct tg_fleet_walk walk = {.next = 0};
-    size_t device = 0;
     int rc = open(&f, err);
 
     if (rc == 0)
@@ -577,8 +669,7 @@ int tg_explain_walk(struct tg_explaining *e, struct tg_error *err)
     if (rc < 0)
         return rc;
     find_wants(&f);
-    while (rc == 0 && (device = tg_fleet_next_device(e->board->fleet, &walk)) != TG_NO_INDEX)
-        rc = walk_device(&f, device, err);
+    rc = walk_devices(&f, err);
     for (size_t i = 0; rc == 0 && i < e->board->fleet->n_nodes; i++)
         rc = judge_room(e, i, err);
     return rc;

@@ -112,11 +112,8 @@ static void look_at_node(struct tg_explaining *e, size_t node)
     size_t n_failed = 0, n_taints = 0;
 
     for (size_t r = 0; r < tg_fit_rules_count; r++) {
-        for (size_t p = 0; p < piece->n_pods && !failed[r]; p++) {
-            const struct tg_fit_guest guest = {.pod = piece->pods[p], .volumes = piece->volumes};
-
-            failed[r] = !tg_fit_rules[r].passes(row, &guest);
-        }
+        for (size_t p = 0; p < piece->n_pods && !failed[r]; p++)
+            failed[r] = !tg_fit_rules[r].passes(row, piece->pods[p]);
         if (failed[r] && tg_fit_rules[r].passes != tg_fit_taints) {
             suspect.rule = tg_fit_rules[r].reason;
             n_failed++;
@@ -171,14 +168,14 @@ static int keep_texts(struct tg_explaining *e, struct tg_error *err)
 int tg_explain_misses(struct tg_explaining *e, struct tg_error *err)
 {
     const void *order[TG_EXPLAIN_SUSPECTS], *scratch[TG_EXPLAIN_SUSPECTS];
-    struct tg_fleet_walk walk = {.next = 0};
-    size_t node = 0;
+    const struct tg_scope *everything = &e->pack.everything;
     int rc = keep_texts(e, err);
 
     if (rc < 0)
         return rc;
+    for (size_t i = 0; i < everything->n; i++) {
+        size_t node = everything->nodes[i];
 
-    while ((node = tg_fleet_next_node(e->board->fleet, &walk)) != TG_NO_INDEX) {
         /* A piece that is fixed elsewhere has failed a rule that is none. */
         if (e->group->failed[node] < tg_fit_rules_count)
             look_at_node(e, node);

@@ -2,10 +2,8 @@
 #include "api/runtime/base/str.h"
 #include "controller/core/fit/rule.h"
 
-bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_fit_guest *guest)
+bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_pod *pod)
 {
-    const struct tg_pod *pod = guest->pod;
-
     for (size_t i = 0; pod->spec != NULL && i < pod->spec->node_selector.n; i++) {
         const struct tg_string_pair *want = &pod->spec->node_selector.items[i];
 
@@ -15,7 +13,7 @@ bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_fit_
     return true;
 }
 
-bool tg_fit_has_selector(const struct tg_fit_guest *guest)
+bool tg_fit_has_selector(const struct tg_pod *pod)
 {
-    return guest->pod->spec != NULL && guest->pod->spec->node_selector.n > 0;
+    return pod->spec != NULL && pod->spec->node_selector.n > 0;
 }

@@ -8,7 +8,6 @@
 #include "controller/core/gang/pack.h"
 #include "controller/core/gang/quick.h"
 #include "controller/core/gang/rule.h"
-#include "controller/core/gang/volumes.h"
 #include "controller/core/model/sort.h"
 
 static int write_placement(struct tg_board *board, struct tg_placement *ret, struct tg_error *err)
@@ -99,15 +98,19 @@ static int blame_rules(const struct tg_pack *pack, struct tg_board *board, bool 
                                             "the decision needs more memory than its budget");
 }
 
-static int place(const struct tg_fleet *fleet, const struct tg_place_request *request,
-                 struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
-                 struct tg_error *err)
+int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
+             struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
+             struct tg_error *err)
 {
     struct tg_board *board;
     struct tg_pack pack;
     bool placed = false, told = false;
     int rc = 0;
 
+    *ret = (struct tg_placement){.n_pieces = 0};
+    if (request->n_pieces == 0)
+        return 0;
+    tg_offers_tick(fleet);
     rc = tg_quick_place(fleet, request, arena, ret, &placed, err);
     if (rc < 0 || placed)
         return rc;
@@ -128,18 +131,4 @@ static int place(const struct tg_fleet *fleet, const struct tg_place_request *re
     if (rc == 0 && !told)
         rc = tg_explain(board, &pack, ret_why, err);
     return rc < 0 ? rc : tg_error_set(err, TG_UNAVAILABLE, "%s", ret_why->text);
-}
-
-int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
-             struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
-             struct tg_error *err)
-{
-    int rc = 0;
-
-    *ret = (struct tg_placement){.n_pieces = 0};
-    if (request->n_pieces == 0)
-        return 0;
-    tg_offers_tick(fleet);
-    rc = tg_request_read_volumes(fleet, request, arena, &request, err);
-    return rc < 0 ? rc : place(fleet, request, arena, ret, ret_why, err);
 }

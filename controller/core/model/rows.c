@@ -297,12 +297,13 @@ static bool is_exact(const struct found *found)
 
 void tg_rows_face(struct tg_model *model, const struct tg_fleet_device *row)
 {
-    bool is_free = row->unsupported == NULL && row->contested == NULL && row->holder == NULL;
+    bool ours = row->unsupported == NULL && row->contested == NULL;
     bool plain = !row->exact && !row->shared && row->n_taints == 0;
 
     model->fleet->faces[row - model->fleet->devices] =
         tg_content_shape(model, row->slot->content) << TG_FACE_SHAPE |
-        (is_free ? TG_FACE_FREE : 0) | (plain ? TG_FACE_PLAIN : 0);
+        (ours && row->holder == NULL ? TG_FACE_FREE : 0) | (plain ? TG_FACE_PLAIN : 0) |
+        (ours ? TG_FACE_OURS : 0);
 }
 
 static void fill_device(struct tg_model *model, const struct found *found,

@@ -22,8 +22,9 @@ static const struct {
      "\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
      "DoNotSchedule"},
     {"\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]", NULL},
-    {"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"x\"}}]", NULL},
-    {"\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", NULL},
+    {"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"x\"}}]",
+     "PersistentVolumeClaim"},
+    {"\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", "PersistentVolumeClaim"},
     {"\"containers\":[{\"ports\":[{\"containerPort\":80}]}]", NULL},
     {"\"containers\":[{\"ports\":[{\"containerPort\":80,\"hostPort\":80}]}]", NULL},
 };
