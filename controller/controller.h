@@ -17,6 +17,7 @@
 #include "controller/commit/search.h"
 #include "controller/core/cel/selector.h"
 #include "controller/core/model/usage.h"
+#include "controller/drain.h"
 #include "controller/gather/awake.h"
 #include "controller/lessons.h"
 #include "controller/options.h"
@@ -53,6 +54,7 @@ struct tg_unit_state {
         uint64_t members; /* hash of those it was for */
         int64_t since;    /* monotonic */
     } why;
+    struct tg_draining draining;
     char *marker_uid; /* what markers of its allocations carry; NULL if unknown */
     bool seen;        /* in this pass */
 };

@@ -10,6 +10,7 @@
 #include "api/tangram/names.h"
 #include "controller/commit/search.h"
 #include "controller/controller.h"
+#include "controller/core/gang/drain.h"
 #include "controller/judge.h"
 
 #define PATIENCE (2 * TG_SECOND)
@@ -44,6 +45,7 @@ struct pass {
     struct tg_units units;
     struct candidate *candidates;
     struct candidate *reclaimer; /* decided first: what it holds is free for it alone */
+    struct candidate *head;      /* the first that waits for devices (drain.h) */
     struct tg_fleet *fleet;
     TG_VEC(struct tg_fleet_busy) busy;
     TG_VEC(struct tg_fleet_assumed) assumed;
@@ -345,6 +347,64 @@ static int begin(struct pass *pass, struct candidate *c, const struct tg_commit_
     return 0;
 }
 
+static const struct tg_delays *delays_of(const struct pass *pass)
+{
+    return tg_configuration_delays(pass->controller->configuration);
+}
+
+/* The unit has found no place. */
+static int drain_for(struct pass *pass, struct candidate *c, const struct tg_search *search,
+                     struct tg_decision *decision)
+{
+    struct tg_draining *draining = &c->state->draining;
+    int64_t wake = 0;
+
+    if (decision->joins || !tg_draining_helps(search)) {
+        tg_draining_end(draining);
+        return 0;
+    }
+    if (pass->head != NULL || c == pass->reclaimer)
+        return 0;
+    pass->head = c;
+    if (tg_draining_due(draining, delays_of(pass), pass->now, &wake)) {
+        int r = tg_draining_choose(draining, delays_of(pass), pass->fleet, search, pass->now,
+                                   pass->scratch, decision, &pass->err);
+
+        if (r < 0)
+            return r;
+    }
+    tg_controller_wake_at(pass->controller, wake);
+    return 0;
+}
+
+/* Whoever comes behind the head gets nothing of its nodes; of whoever is not the head none are
+ * kept.
+ */
+static void keep_nodes(struct pass *pass, struct candidate *c)
+{
+    struct tg_draining *draining = &c->state->draining;
+    char *holder;
+
+    if (!tg_draining_keeps(draining, delays_of(pass), pass->now))
+        return;
+    if (pass->head != NULL && pass->head != c) {
+        tg_draining_end(draining);
+        return;
+    }
+    pass->head = c;
+    holder = tg_arena_printf(pass->arena, "%s (kept free for it)", c->unit->key);
+    if (holder != NULL)
+        *strchr(holder, '/') = ' '; /* as holders are written */
+    for (size_t i = 0; holder != NULL && i < draining->nodes.n; i++) {
+        struct tg_fleet_busy *busy;
+        size_t n = 0;
+
+        if (tg_drain_hold(pass->fleet, draining->nodes.items[i], holder, pass->arena, &busy, &n,
+                          &pass->err) == 0)
+            tg_fleet_assume(pass->fleet, busy, n, NULL, 0);
+    }
+}
+
 static int place(struct pass *pass, struct candidate *c, const struct tg_commit_input *input,
                  struct tg_decision *decision)
 {
@@ -360,10 +420,15 @@ static int place(struct pass *pass, struct candidate *c, const struct tg_commit_
                            : search.no_place != NULL ? TG_SEARCH_NO_PLACE
                                                      : TG_SEARCH_REFUSED);
     if (search.placed)
+        tg_draining_end(&c->state->draining);
+    if (search.placed)
         return begin(pass, c, input, &search.request, &search.placement, decision);
     if (search.no_place != NULL)
         tg_controller_explain(pass->controller, &pass->view, c->state, c->unit, &search,
                               pass->scratch, decision);
+    r = drain_for(pass, c, &search, decision);
+    if (r < 0)
+        return r;
     return tg_commit_show(input, decision->joins ? NULL : search.no_place, pass->scratch, decision,
                           &pass->err);
 }
@@ -408,6 +473,17 @@ static int64_t hold_for(const struct pass *pass, const struct tg_unit *unit)
     return unit->gang == NULL ? hold : tg_gang_hold_for(unit->gang, hold);
 }
 
+/* What was decided is told and written, unless that went wrong: r < 0. */
+static int conclude(struct pass *pass, struct candidate *c, const struct tg_decision *decision,
+                    int r)
+{
+    if (r < 0)
+        return r;
+    tg_controller_report(pass->controller, c->state, c->unit, decision);
+    tg_controller_execute(pass->controller, c->state, decision->writes, decision->n_writes);
+    return 0;
+}
+
 static int process(struct pass *pass, struct candidate *c)
 {
     struct tg_controller *controller = pass->controller;
@@ -446,16 +522,13 @@ static int process(struct pass *pass, struct candidate *c)
         tg_controller_wake_at(controller, pass->now + decision.wake_in);
     tg_owners_explain(controller->owners, c->unit, pass->scratch, &decision);
     if (decision.kind == TG_DECIDE_PLACE)
-        r = place(pass, c, &input, &decision);
-    else if (decision.kind == TG_DECIDE_WAIT)
+        return conclude(pass, c, &decision, place(pass, c, &input, &decision));
+    tg_draining_end(&c->state->draining);
+    if (decision.kind == TG_DECIDE_WAIT)
         r = tg_commit_show(&input, NULL, pass->scratch, &decision, &pass->err);
     else if (c->record != NULL)
         r = remember_plan(pass, c, c->record);
-    if (r < 0)
-        return r;
-    tg_controller_report(controller, c->state, c->unit, &decision);
-    tg_controller_execute(controller, c->state, decision.writes, decision.n_writes);
-    return 0;
+    return conclude(pass, c, &decision, r);
 }
 
 /* --- the pass -------------------------------------------------------------------------------- */
@@ -619,9 +692,11 @@ static void run(struct pass *pass)
         /* Nothing may ever happen in the cluster that would start the next one. */
         tg_controller_wake_at(pass->controller, pass->now + BACKOFF_LAST);
     }
-    for (size_t i = 0; r == 0 && i < pass->units.n; i++)
+    for (size_t i = 0; r == 0 && i < pass->units.n; i++) {
         if (&pass->candidates[i] != pass->reclaimer)
             process_or_set_aside(pass, &pass->candidates[i]);
+        keep_nodes(pass, &pass->candidates[i]);
+    }
     sweep_states(pass, r == 0);
 }
 

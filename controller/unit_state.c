@@ -27,6 +27,7 @@ static void state_free(void *value)
     free(state->said);
     free(state->marker_uid);
     tg_controller_forget_why(state);
+    tg_draining_end(&state->draining);
     free(state);
 }
 

@@ -53,6 +53,8 @@ static const struct {
     {"audit", offsetof(struct tg_delays, audit), 300 * TG_SECOND, TG_MILLISECOND},
     {"request", offsetof(struct tg_delays, request), 10 * TG_SECOND, TG_MILLISECOND},
     {"watch", offsetof(struct tg_delays, watch), 300 * TG_SECOND, TG_SECOND},
+    {"drainAfter", offsetof(struct tg_delays, drain_after), 120 * TG_SECOND, TG_MILLISECOND},
+    {"drain", offsetof(struct tg_delays, drain), 1800 * TG_SECOND, TG_MILLISECOND},
     {"watchIdle", offsetof(struct tg_delays, watch_idle), 180 * TG_SECOND, TG_MILLISECOND},
 };
 

@@ -27,11 +27,14 @@ struct tg_delays { /* nanoseconds, all > 0 */
     int64_t stall; /* an open plan whose node or device is away is given up after this; 2m */
     int64_t bind; /* an un-gated member must be bound within this; 60s; a Gang's bindTimeout wins */
     int64_t hold; /* what a lost member held stays held for this; 5m; a Gang's holdFor wins */
-    int64_t linger;     /* an auto Gang lives on this long after its last live member; 60s */
-    int64_t audit;      /* the controller looks for broken invariants this often; 5m */
-    int64_t request;    /* deadline of one API request; 10s */
-    int64_t watch;      /* lifetime asked of one watch before it is resumed; 5m */
-    int64_t watch_idle; /* a watch that is silent (not even a bookmark) for this is cut; 3m */
+    int64_t linger;      /* an auto Gang lives on this long after its last live member; 60s */
+    int64_t audit;       /* the controller looks for broken invariants this often; 5m */
+    int64_t request;     /* deadline of one API request; 10s */
+    int64_t watch;       /* lifetime asked of one watch before it is resumed; 5m */
+    int64_t drain_after; /* the first unit that waits for devices has nodes kept for it after this;
+                            2m */
+    int64_t drain;       /* so long at most, and others have as long before it begins again; 30m */
+    int64_t watch_idle;  /* a watch that is silent (not even a bookmark) for this is cut; 3m */
 };
 
 /* Which packing policy says where (controller/core/pack). */

@@ -6,16 +6,21 @@ struct repair {
     uint8_t *masks;
     unsigned cards;
     struct tg_slice_move *best;
-    int best_gain; /* of value, over all cards */
+    int best_gain;  /* of value, over all cards */
+    bool best_same; /* the instance stays on its card */
     bool found;
 };
 
 static void offer(struct repair *repair, int gain, struct tg_slice_move move)
 {
-    if (repair->found && gain <= repair->best_gain)
+    bool same = move.to_card == move.card;
+
+    if (repair->found &&
+        (gain < repair->best_gain || (gain == repair->best_gain && (repair->best_same || !same))))
         return;
     repair->found = true;
     repair->best_gain = gain;
+    repair->best_same = same;
     *repair->best = move;
 }
 

@@ -15,7 +15,8 @@ struct tg_slice_move {
 };
 
 /* The move after which most of the value is left, of those that are not pinned; of equal ones that
- * of the first instance. Leaves `masks` as they are. false: no single move helps. */
+ * which stays on its card, then that of the first instance. Leaves `masks` as they are. false: no
+ * single move helps. */
 bool tg_slice_plan(const struct tg_partition *partition, uint8_t *masks, unsigned cards,
                    const struct tg_partition_instance *instances, unsigned n_instances,
                    unsigned profile, struct tg_slice_move *ret);

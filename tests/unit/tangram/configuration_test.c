@@ -64,7 +64,7 @@ static void every_field_is_read(void **state)
                                 "  - {class: gpu, devices: 8, cpu: 96, memory: 1Ti, count: 3}\n"
                                 "  - {class: gpu, selector: 'true'}\n"
                                 "delays: {lease: 2s, stall: 3s, bind: 4s, hold: 5s, linger: 6s, "
-                                "request: 7s, watch: 8s, "
+                                "request: 7s, watch: 8s, drainAfter: 9s, drain: 10s, "
                                 "watchIdle: 900ms}\n",
                            &c, &err),
                      0);
