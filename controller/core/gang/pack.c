@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/gang/pack.h"
 
+#include "controller/core/fit/rule.h"
 #include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
 
@@ -18,12 +19,34 @@ int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *
     return rc;
 }
 
+/* Rows of the fleet that are no node take nobody: what was not read is not set. */
+static void blank_rows(struct tg_board *board)
+{
+    for (size_t i = 0; i < board->fleet->n_nodes; i++) {
+        if (board->read[i])
+            continue;
+        board->head[i] = TG_NO_INDEX;
+        board->used[i] = 0;
+        board->free_any[i] = 0;
+        board->free_wanted[i] = 0;
+        board->shared[i] = false;
+        for (size_t k = 0; k < board->n_groups; k++) {
+            board->groups[k].failed[i] = (unsigned char)(tg_fit_rules_count + 1);
+            board->groups[k].capacity[i] = 0;
+            board->groups[k].free[i] = 0;
+            board->groups[k].exact_on[i] = false;
+        }
+    }
+}
+
 int tg_pack_open(struct tg_pack *pack, struct tg_board *board, struct tg_error *err)
 {
     int rc = tg_board_everything(board, &pack->everything, err);
 
     if (rc == 0)
         rc = tg_board_read(board, &pack->everything, err);
+    if (rc == 0)
+        blank_rows(board);
     return rc < 0 ? rc : tg_domains_open(board, &pack->required, err);
 }
 

@@ -13,7 +13,8 @@ struct tg_pack {
 };
 
 int tg_pack_init(struct tg_pack *pack, struct tg_board *board, struct tg_error *err);
-/* For whoever looks at all nodes and the nodes of all domains: they are listed and read. */
+/* For whoever looks at all rows of the fleet and the nodes of all domains: these are listed and
+ * read, and rows that are no node have failed a rule that is none. */
 int tg_pack_open(struct tg_pack *pack, struct tg_board *board, struct tg_error *err);
 /* *ret: the board holds the placement. */
 int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/fit/rule.h"
 #include "controller/core/gang/pack.h"
 #include "tests/unit/core/world.h"
 
@@ -103,6 +104,35 @@ static void only_nodes_of_domains_with_room_are_read(void **state)
     world_done(&w);
 }
 
+/* Who walks over rows finds those of nodes that have gone: nobody may go there. */
+static void a_row_that_is_no_node_takes_nobody(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_pack packing;
+    struct tg_fleet *fleet;
+    struct tg_place_request request = {.name = "g", .n_pieces = 1};
+    size_t row;
+
+    (void)state;
+    world_init(&w);
+    add_letters(&w, "aab");
+    fleet = world_fleet(&w);
+    row = tg_fleet_find_node(fleet, "n01");
+    tg_fleet_drop(fleet, TG_FLEET_NODE, NULL, "n01");
+    tg_fleet_settle(fleet);
+    request.pieces = new_gang(&w, 1, 1);
+    assert_int_equal(tg_board_init(&board, fleet, &request, w.arena, NULL), 0);
+    assert_int_equal(tg_pack_init(&packing, &board, NULL), 0);
+    assert_int_equal(tg_pack_open(&packing, &board, NULL), 0);
+    assert_int_equal(packing.everything.n, 2);
+    assert_int_equal(board.head[row], TG_NO_INDEX);
+    assert_int_equal(board.groups[0].failed[row], tg_fit_rules_count + 1);
+    assert_int_equal(board.groups[0].capacity[row], 0);
+    assert_false(board.shared[row]);
+    world_done(&w);
+}
+
 /* Zone large would be tighter, but only zone small has a rack for both. */
 static void a_preferred_domain_decides_between_required_ones(void **state)
 {
@@ -173,6 +203,7 @@ int main(void)
         cmocka_unit_test(a_required_domain_is_the_tightest_that_suffices),
         cmocka_unit_test(preferred_domains_are_as_few_as_possible_and_the_last_is_the_tightest),
         cmocka_unit_test(only_nodes_of_domains_with_room_are_read),
+        cmocka_unit_test(a_row_that_is_no_node_takes_nobody),
         cmocka_unit_test(a_preferred_domain_decides_between_required_ones),
         cmocka_unit_test(few_preferred_domains_come_before_a_tight_required_one),
         cmocka_unit_test(members_of_two_kinds_find_the_two_domains_that_hold_them),
