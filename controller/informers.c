@@ -8,6 +8,7 @@
 /* Of pods and claims there may be hundreds of thousands: some ten thousand stay structs, the others
  * are packed and cost a few microseconds when a pass looks at them. */
 #define HOT_BYTES ((size_t)32 << 20)
+#define PART 500 /* objects that are whole at a time for who looks at everything */
 
 /* Every kind that the controller watches. An optional one is not served by every Kubernetes
  * version. */
@@ -175,8 +176,9 @@ static const void *find(void *data, enum tg_view_kind kind, const char *namespac
 {
     struct tg_controller *controller = data;
     const struct tg_stored *stored =
-        controller->viewed[kind] ? NULL
-                                 : tg_informer_get(controller->informers[kind], namespace_, name);
+        watched[kind].hot_bytes == 0
+            ? NULL
+            : tg_informer_get(controller->informers[kind], namespace_, name);
 
     if (stored == NULL)
         return NULL;
@@ -221,17 +223,62 @@ static void relax(void *data)
             tg_informer_cool(controller->informers[kind]);
 }
 
+/* Of kinds with very many objects the view finds those that it does not list. */
+static void lead_to_stores(struct tg_controller *controller, struct tg_view *view)
+{
+    controller->source =
+        (struct tg_view_source){.find = find, .show = show, .relax = relax, .data = controller};
+    view->selectors = &controller->selectors;
+    view->source = &controller->source;
+    view->awake = controller->awake;
+}
+
+static void begin_parts(struct tg_controller *controller, struct tg_view *view)
+{
+    lead_to_stores(controller, view);
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        if (watched[kind].hot_bytes == 0)
+            fill(controller, kind, view);
+}
+
+static void drop_many(struct tg_controller *controller, struct tg_view *view)
+{
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        if (watched[kind].hot_bytes > 0)
+            tg_view_clear(view, kind);
+    relax(controller);
+}
+
+bool tg_controller_fill_part(struct tg_controller *controller, struct tg_view_part *part,
+                             struct tg_view *view)
+{
+    bool first = !part->begun;
+
+    if (first)
+        begin_parts(controller, view);
+    else
+        drop_many(controller, view);
+    part->begun = true;
+    for (; part->kind < TG_VIEW_KINDS; part->kind++, part->place = 0) {
+        struct filling filling = {.view = view, .kind = part->kind};
+
+        if (watched[part->kind].hot_bytes == 0)
+            continue;
+        (void)tg_informer_walk(controller->informers[part->kind], &part->place, PART, add,
+                               &filling);
+        if (view->lists[part->kind].n > 0)
+            return true;
+    }
+    return first;
+}
+
 /* Objects of a kind that is never packed stay where they are until one of them changes. */
 const struct tg_view *tg_controller_view(struct tg_controller *controller)
 {
     struct tg_view *view = &controller->view;
 
-    controller->source =
-        (struct tg_view_source){.find = find, .show = show, .relax = relax, .data = controller};
-    view->selectors = &controller->selectors;
+    lead_to_stores(controller, view);
     view->checked = controller->checked;
-    view->source = &controller->source;
-    view->awake = controller->awake;
     for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++) {
         if (controller->viewed[kind] && watched[kind].hot_bytes == 0)
             continue;
@@ -247,10 +294,7 @@ const struct tg_view *tg_controller_view(struct tg_controller *controller)
 
 void tg_controller_view_done(struct tg_controller *controller)
 {
-    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
-        if (watched[kind].hot_bytes > 0)
-            tg_view_clear(&controller->view, kind);
-    relax(controller);
+    drop_many(controller, &controller->view);
 }
 
 static enum tg_view_kind view_kind_of(enum tg_write_kind kind)

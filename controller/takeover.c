@@ -6,6 +6,7 @@
  * on; a conflict, it had moved on before and is read again. What the server keeps refusing for
  * other reasons is told and must not stop the rest of the cluster.
  */
+#include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
 #include "controller/controller.h"
 
@@ -29,32 +30,80 @@ static void raise_epoch(struct tg_controller *controller, uint64_t highest)
     tg_elector_raise(controller->elector, highest);
 }
 
-static bool take_round(struct tg_controller *controller, const struct tg_commit_input *input,
-                       struct tg_arena *arena)
+/* One look at everything, some hundred objects at a time. send: what has to be fenced, and nothing
+ * is sent otherwise. */
+struct look {
+    struct tg_controller *controller;
+    struct tg_commit_input input;
+    struct tg_view view;
+    bool send;
+    uint64_t highest;
+    size_t fences;
+};
+
+static int look_at_part(struct look *look, struct tg_error *err)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(MEMORY);
+    struct tg_decision fences;
+    uint64_t highest = 0;
+    int r = tg_commit_fence(&look->input, arena, &fences, &highest, err);
+
+    if (r < 0)
+        return r;
+    look->highest = highest > look->highest ? highest : look->highest;
+    look->fences += fences.n_writes;
+    if (look->send)
+        tg_controller_execute(look->controller, tg_controller_state(look->controller, UNIT),
+                              fences.writes, fences.n_writes);
+    return 0;
+}
+
+static int look_at_all(struct look *look, struct tg_error *err)
+{
+    struct tg_view_part part = {.place = 0};
+    int r = 0;
+
+    look->highest = look->fences = 0;
+    look->input.view = &look->view;
+    tg_view_init(&look->view);
+    while (r == 0 && tg_controller_fill_part(look->controller, &part, &look->view)) {
+        r = look_at_part(look, err);
+        /* Each Gang once. */
+        TG_VEC_CLEAR(&look->view.lists[TG_VIEW_GANG]);
+    }
+    tg_view_done(&look->view);
+    tg_controller_view_done(look->controller);
+    return r;
+}
+
+static bool give_up(struct tg_controller *controller, const struct tg_error *err)
+{
+    TG_ERR(err, "Cannot take over; trying again");
+    tg_controller_wake_at(controller, tg_now_monotonic(controller->clock) + AGAIN);
+    return false;
+}
+
+static bool take_round(struct tg_controller *controller, struct look *look)
 {
     struct tg_takeover *takeover = &controller->takeover;
     struct tg_error err = TG_ERROR_INIT;
-    struct tg_decision fences;
-    uint64_t highest = 0;
 
-    if (tg_commit_fence(input, arena, &fences, &highest, &err) < 0) {
-        TG_ERR(&err, "Cannot take over; trying again");
-        tg_controller_wake_at(controller, tg_now_monotonic(controller->clock) + AGAIN);
+    if (look_at_all(look, &err) < 0)
+        return give_up(controller, &err);
+    if (takeover->rounds == 0 && look->highest >= takeover->epoch) {
+        raise_epoch(controller, look->highest);
         return false;
     }
-    if (takeover->rounds == 0 && highest >= takeover->epoch) {
-        raise_epoch(controller, highest);
-        return false;
-    }
-    if (fences.n_writes > 0 && takeover->rounds < ROUNDS) {
+    if (look->fences > 0 && takeover->rounds < ROUNDS) {
+        look->send = true;
+        if (look_at_all(look, &err) < 0)
+            return give_up(controller, &err);
         takeover->rounds++;
-        takeover->fenced += fences.n_writes;
-        tg_controller_execute(controller, tg_controller_state(controller, UNIT), fences.writes,
-                              fences.n_writes);
+        takeover->fenced += look->fences;
         return false;
     }
     TG_INFO("Taken over", TG_I("epoch", takeover->epoch), TG_I("fenced", takeover->fenced),
-            TG_I("refused", fences.n_writes));
+            TG_I("refused", look->fences));
     takeover->done = takeover->epoch;
     return true;
 }
@@ -63,11 +112,9 @@ bool tg_controller_taken_over(struct tg_controller *controller)
 {
     struct tg_takeover *takeover = &controller->takeover;
     uint64_t epoch = tg_elector_epoch(controller->elector);
-    struct tg_commit_input input = {
-        .instance = tg_configuration_instance(controller->configuration), .epoch = epoch};
-    struct tg_arena *arena;
-    struct tg_view view;
-    bool done;
+    struct look look = {.controller = controller,
+                        .input = {.instance = tg_configuration_instance(controller->configuration),
+                                  .epoch = epoch}};
 
     if (takeover->done == epoch)
         return true;
@@ -81,12 +128,5 @@ bool tg_controller_taken_over(struct tg_controller *controller)
     if (tg_controller_state(controller, UNIT)->in_flight > 0 ||
         !tg_controller_refreshed(controller, epoch))
         return false;
-    arena = tg_arena_new(MEMORY);
-    tg_view_init(&view);
-    tg_controller_fill_view(controller, &view);
-    input.view = &view;
-    done = take_round(controller, &input, arena);
-    tg_view_done(&view);
-    tg_arena_free(arena);
-    return done;
+    return take_round(controller, &look);
 }

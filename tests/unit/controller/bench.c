@@ -137,6 +137,35 @@ const struct tg_view *tg_controller_view(struct tg_controller *controller)
     return view;
 }
 
+/* One pod or claim at a time, in the order of the view. */
+bool tg_controller_fill_part(struct tg_controller *controller, struct tg_view_part *part,
+                             struct tg_view *view)
+{
+    static const enum tg_view_kind kinds[] = {TG_VIEW_POD, TG_VIEW_CLAIM};
+    struct bench *bench = bench_of(controller);
+    bool first = !part->begun;
+
+    if (first)
+        tg_controller_fill_view(controller, view);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(kinds); i++) {
+        struct tg_view_list *list = &view->lists[kinds[i]];
+
+        if (first) {
+            TG_VEC_DONE(&bench->parts[i]);
+            bench->parts[i] = *list;
+            *list = (struct tg_view_list){0};
+        }
+        TG_VEC_CLEAR(list);
+    }
+    part->begun = true;
+    for (; part->kind < TG_ARRAY_SIZE(kinds); part->kind++, part->place = 0)
+        if (part->place < bench->parts[part->kind].n) {
+            tg_view_add(view, kinds[part->kind], bench->parts[part->kind].items[part->place++]);
+            return true;
+        }
+    return first;
+}
+
 void tg_controller_view_done(struct tg_controller *controller)
 {
     (void)controller;
@@ -409,6 +438,8 @@ void bench_free(struct bench *bench)
     tg_map_free(bench->controller.units);
     tg_checked_free(bench->controller.checked);
     tg_awake_free(bench->controller.awake);
+    TG_VEC_DONE(&bench->parts[0]);
+    TG_VEC_DONE(&bench->parts[1]);
     tg_view_done(&bench->controller.view);
     tg_fleet_close(bench->controller.fleet);
     tg_map_free(bench->told);

@@ -37,9 +37,10 @@ struct bench {
     struct tg_configuration *configuration;
     struct tg_arena *arena;
     uint64_t epoch;
-    size_t rotate;     /* order of the view */
-    bool no_scheduler; /* nobody binds pods */
-    bool gate_removed; /* a pod lost our gate by a write of the controller */
+    struct tg_view_list parts[2]; /* pods and claims that are handed out one by one */
+    size_t rotate;                /* order of the view */
+    bool no_scheduler;            /* nobody binds pods */
+    bool gate_removed;            /* a pod lost our gate by a write of the controller */
     bool racing; /* others change what the controller has not seen yet: I2 is checked when a gate's
                   * removal is decided, on what the cache holds */
     bool memory_ends;     /* somewhere: what is gathered twice is not the same */

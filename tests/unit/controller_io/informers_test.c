@@ -146,6 +146,79 @@ static void what_passes_look_at_is_filled_anew_where_something_has_changed(void 
         assert_string_equal(viewed_version(f), "1401");
 }
 
+static void a_pass_finds_a_claim_that_it_does_not_list(void **state)
+{
+    const struct tg_resource_claim *claim;
+    const struct tg_view *view;
+    struct fixture *f = *state;
+
+    f->claims = CLAIM("500", ODD, "gpu-1");
+    fixture_start(f, "");
+    view = tg_controller_view(f->controller);
+    assert_int_equal(view->lists[TG_VIEW_CLAIM].n, 0);
+    claim = tg_view_claim(view, "ns", "c");
+    assert_string_equal(device(claim), "gpu-1");
+    assert_non_null(tg_view_unreadable(view, TG_VIEW_CLAIM, claim->metadata));
+    assert_null(tg_view_claim(view, "ns", "d"));
+    tg_controller_view_done(f->controller);
+}
+
+static void apply_claim(struct fixture *f, size_t i)
+{
+    TG_AUTOFREE char *text =
+        tg_xasprintf("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"c%zu\",\"uid\":\"u%zu\","
+                     "\"resourceVersion\":\"%zu\"},\"spec\":{},\"status\":{}}",
+                     i, i, 2000 + i);
+    struct tg_error err = TG_ERROR_INIT;
+
+    assert_int_equal(
+        tg_informer_apply(f->controller->informers[TG_VIEW_CLAIM], text, strlen(text), &err), 0);
+}
+
+static void everything_comes_in_parts_each_object_once(void **state)
+{
+    enum { CLAIMS = 1200 };
+    TG_AUTOMAP struct tg_map *seen = tg_map_new(NULL);
+    struct tg_view_part part = {.place = 0};
+    struct fixture *f = *state;
+    struct tg_view view;
+    size_t parts = 0;
+
+    fixture_start(f, "");
+    for (size_t i = 0; i < CLAIMS; i++)
+        apply_claim(f, i);
+    tg_view_init(&view);
+    for (; tg_controller_fill_part(f->controller, &part, &view); parts++) {
+        for (size_t i = 0; i < view.lists[TG_VIEW_CLAIM].n; i++) {
+            const struct tg_resource_claim *claim = view.lists[TG_VIEW_CLAIM].items[i];
+
+            assert_false(tg_map_has(seen, claim->metadata->name));
+            tg_map_set(seen, claim->metadata->name, seen);
+        }
+        assert_non_null(tg_view_claim(&view, "ns", "c0"));
+        assert_non_null(tg_view_claim(&view, "ns", "c1199"));
+    }
+    assert_int_equal(tg_map_count(seen), CLAIMS);
+    assert_int_equal(parts, 3);
+    tg_view_done(&view);
+    tg_controller_view_done(f->controller);
+}
+
+static void there_is_a_part_also_without_pods_and_claims(void **state)
+{
+    struct tg_view_part part = {.place = 0};
+    struct fixture *f = *state;
+    struct tg_view view;
+
+    f->nodes = NODE("400");
+    fixture_start(f, "");
+    tg_view_init(&view);
+    assert_true(tg_controller_fill_part(f->controller, &part, &view));
+    assert_int_equal(view.lists[TG_VIEW_NODE].n, 1);
+    assert_false(tg_controller_fill_part(f->controller, &part, &view));
+    tg_view_done(&view);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -154,6 +227,9 @@ int main(void)
         TEST(a_claim_that_becomes_unreadable_shows_its_new_devices_until_it_is_mended),
         TEST(a_kind_that_the_server_does_not_know_is_done_without),
         TEST(every_write_has_the_store_of_its_kind),
+        TEST(a_pass_finds_a_claim_that_it_does_not_list),
+        TEST(everything_comes_in_parts_each_object_once),
+        TEST(there_is_a_part_also_without_pods_and_claims),
         cmocka_unit_test_setup_teardown(
             what_passes_look_at_is_filled_anew_where_something_has_changed, fixture_setup,
             fixture_teardown),
