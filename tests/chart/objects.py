@@ -91,14 +91,26 @@ MAPPINGS = {
 }
 
 
-def fields_of(program, text):
-    """What the program says that it knows where it finds a field that it does not know."""
+def said_to(program, text):
+    """What the program says of that configuration."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(HEADER + text + "\n")
         file.flush()
-        said = subprocess.run([program, "--validate-config", "--config", file.name], capture_output=True, text=True).stderr
+        return subprocess.run([program, "--validate-config", "--config", file.name], capture_output=True, text=True).stderr
+
+
+def fields_of(program, text):
+    """What the program says that it knows where it finds a field that it does not know."""
+    said = said_to(program, text)
     known = re.search("known are (.*)", said)
     return set(known.group(1).strip().split(", ")) if known else {said}
+
+
+def policies_of(program):
+    """The same of a policy that it does not know."""
+    said = said_to(program, "placement: {policy: no-such}")
+    known = re.search("they are (.*)", said)
+    return set(re.findall("[a-z]+", re.sub(r"\(.*?\)|\band\b", "", known.group(1)))) if known else {said}
 
 
 def settings(schema_path, program):
@@ -118,6 +130,10 @@ def settings(schema_path, program):
                       ("the program knows no such field", there - known)) for name in sorted(names)]
         problems += [f"controller.{'.'.join(path)}: other values are accepted" for _ in (1,)
                      if place.get("additionalProperties") is not False]
+    placement = controller["properties"]["placement"]["properties"]
+    for where in (placement, placement["classes"]["items"]["properties"]):
+        if set(where["policy"]["enum"]) != policies_of(program):
+            problems.append(f"policies are {sorted(policies_of(program))}, the schema has {where['policy']['enum']}")
     for problem in problems:
         print(problem)
     return 1 if problems else 0
