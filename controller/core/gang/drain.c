@@ -248,6 +248,7 @@ int tg_drain_hold(const struct tg_fleet *fleet, const char *node, const char *ho
     size_t row = tg_fleet_find_node(fleet, node), n = 0;
     int rc = 0;
 
+    *ret = NULL;
     *ret_n = 0;
     if (row == TG_NO_INDEX)
         return 0;
