@@ -139,9 +139,6 @@ void tg_controller_explain(struct tg_controller *controller, const struct tg_vie
     struct tg_explain_input input = {.request = &search->request, .find = find, .data = &finder};
     struct tg_explanation *explanation;
 
-    /* What spread, topologies of roles and deviceConstraints forbid is told by the search. */
-    if (search->request.n_rules > 0)
-        return;
     if (!still_stands(controller, state, hint, members, now)) {
         struct tg_error err = TG_ERROR_INIT;
         struct tg_text text;

@@ -9,6 +9,7 @@ struct builder {
     struct tg_arena *arena;
     struct tg_place_rule *rules;
     size_t n;
+    const char *role; /* whose topology is read; NULL: that of the whole */
 };
 
 size_t tg_commit_role(const struct tg_gang *gang, const char *role)
@@ -25,26 +26,34 @@ static int exhausted(struct tg_error *err)
     return tg_error_set(err, TG_RESOURCE_EXHAUSTED, "the memory budget of a pass is used up");
 }
 
-static int add(struct builder *b, const struct tg_level *level, const bool *roles, size_t most,
-               bool required, struct tg_error *err)
+/* The field as people find it: "topology.spread[0] of role worker". */
+static const char *name_field(const struct builder *b, const char *list, size_t i)
+{
+    return tg_arena_printf(b->arena, "%s[%zu]%s%s", list, i, b->role == NULL ? "" : " of role ",
+                           tg_or(b->role, ""));
+}
+
+/* Has what the level has, which the rule keeps a copy of. */
+static int add(struct builder *b, const struct tg_level *level, const struct tg_place_rule *rule,
+               struct tg_error *err)
 {
     struct tg_level *own = tg_arena_alloc(b->arena, sizeof(*own));
 
-    if (own == NULL)
+    if (own == NULL || rule->field == NULL)
         return exhausted(err);
     *own = *level;
-    b->rules[b->n++] =
-        (struct tg_place_rule){.level = own, .roles = roles, .most = most, .required = required};
+    b->rules[b->n] = *rule;
+    b->rules[b->n++].level = own;
     return 0;
 }
 
-static int add_named(struct builder *b, const char *name, const bool *roles, size_t most,
-                     bool required, struct tg_error *err)
+static int add_named(struct builder *b, const char *name, const struct tg_place_rule *rule,
+                     struct tg_error *err)
 {
     struct tg_level level;
     int r = tg_configuration_find_level(b->configuration, name, &level, err);
 
-    return r < 0 ? r : add(b, &level, roles, most, required, err);
+    return r < 0 ? r : add(b, &level, rule, err);
 }
 
 static int add_spread(struct builder *b, const struct tg_topology *topology, const bool *roles,
@@ -60,8 +69,12 @@ static int add_spread(struct builder *b, const struct tg_topology *topology, con
                                 "topology.spread[%zu] needs a level, and a maxPerDomain of 1 or "
                                 "more",
                                 i);
-        r = add_named(b, spread->level, roles, (size_t)spread->max_per_domain.value,
-                      !tg_streq(spread->mode, "Preferred"), err);
+        r = add_named(b, spread->level,
+                      &(struct tg_place_rule){.roles = roles,
+                                              .most = (size_t)spread->max_per_domain.value,
+                                              .required = !tg_streq(spread->mode, "Preferred"),
+                                              .field = name_field(b, "topology.spread", i)},
+                      err);
     }
     return r;
 }
@@ -84,16 +97,26 @@ static int add_role(struct builder *b, size_t i, struct tg_error *err)
     if (roles == NULL)
         return exhausted(err);
     roles[i + 1] = true;
+    b->role = tg_or(b->gang->spec->roles.items[i].name, "?");
     if (topology->pack != NULL && topology->pack->required != NULL)
-        r = add_named(b, topology->pack->required, roles, 0, true, err);
+        r = add_named(
+            b, topology->pack->required,
+            &(struct tg_place_rule){
+                .roles = roles,
+                .required = true,
+                .field = tg_arena_printf(b->arena, "topology.pack.required of role %s", b->role)},
+            err);
     if (r == 0 && topology->pack != NULL && topology->pack->preferred != NULL)
-        r = add_named(b, topology->pack->preferred, roles, 0, false, err);
+        r = add_named(b, topology->pack->preferred,
+                      &(struct tg_place_rule){.roles = roles, .field = "topology.pack.preferred"},
+                      err);
     return r < 0 ? r : add_spread(b, topology, roles, err);
 }
 
-static int add_constraint(struct builder *b, const struct tg_gang_device_constraint *constraint,
-                          struct tg_error *err)
+static int add_constraint(struct builder *b, size_t at, struct tg_error *err)
 {
+    const struct tg_gang_device_constraint *constraint =
+        &b->gang->spec->device_constraints.items[at];
     const struct tg_level level = {.name = constraint->match_attribute,
                                    .device_attribute = constraint->match_attribute,
                                    .rank = TG_LEVEL_UNRANKED};
@@ -114,7 +137,12 @@ static int add_constraint(struct builder *b, const struct tg_gang_device_constra
                                 constraint->roles.items[i]);
         roles[role] = true;
     }
-    return add(b, &level, roles, 0, true, err);
+    b->role = NULL;
+    return add(b, &level,
+               &(struct tg_place_rule){.roles = roles,
+                                       .required = true,
+                                       .field = name_field(b, "deviceConstraints", at)},
+               err);
 }
 
 static size_t count(const struct tg_topology *topology)
@@ -144,7 +172,7 @@ int tg_commit_rules(const struct tg_configuration *configuration, const struct t
     for (size_t i = 0; r == 0 && i < gang->spec->roles.n; i++)
         r = add_role(&b, i, err);
     for (size_t i = 0; r == 0 && i < gang->spec->device_constraints.n; i++)
-        r = add_constraint(&b, &gang->spec->device_constraints.items[i], err);
+        r = add_constraint(&b, i, err);
     *ret = b.rules;
     *ret_n = r < 0 ? 0 : b.n;
     return r;

@@ -27,13 +27,13 @@ Gangs that come and go: a departure lets those who wait try, in the controller's
   mean in use 52.8%, of what was free …% on nodes in use (fragmented)
   waiting: mean 288.3 s, median 0.0 s, 95 of 100 at most 1170.0 s, longest 1170.0 s
   1 never ran:
-    huge: InsufficientDevices
+    huge: NeverFits
   [1]
 
 For programs.
 
   $ simulate -o json ten-nodes.yaml --arrivals arrivals.csv
-  {"apiVersion":"tangram.dev/v1alpha1","kind":"Playback","nodes":10,"cards":80,"used":0.527639,"fragmented":…,"waitMean_s":288.333,"waitMedian_s":0,"wait95_s":1170,"waitMax_s":1170,"neverRan":1,"gangs":[{"name":"train-a","at_s":0,"wait_s":0},{"name":"serve-1","at_s":10,"wait_s":0},{"name":"serve-2","at_s":20,"wait_s":0},{"name":"train-b","at_s":30,"wait_s":1170},{"name":"train-c","at_s":40,"wait_s":560},{"name":"train-d","at_s":50,"wait_s":0},{"name":"huge","at_s":60,"reason":"InsufficientDevices"}],"points":[{"at_s":0,"running":0,"waiting":0,"used":0.0875,"fragmented":…}…
+  {"apiVersion":"tangram.dev/v1alpha1","kind":"Playback","nodes":10,"cards":80,"used":0.527639,"fragmented":…,"waitMean_s":288.333,"waitMedian_s":0,"wait95_s":1170,"waitMax_s":1170,"neverRan":1,"gangs":[{"name":"train-a","at_s":0,"wait_s":0},{"name":"serve-1","at_s":10,"wait_s":0},{"name":"serve-2","at_s":20,"wait_s":0},{"name":"train-b","at_s":30,"wait_s":1170},{"name":"train-c","at_s":40,"wait_s":560},{"name":"train-d","at_s":50,"wait_s":0},{"name":"huge","at_s":60,"reason":"NeverFits"}],"points":[{"at_s":0,"running":0,"waiting":0,"used":0.0875,"fragmented":…}…
   [1]
 
 A row that cannot be used is said with line and column.

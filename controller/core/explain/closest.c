@@ -117,7 +117,7 @@ static void tell_domain(struct tg_explaining *e)
     ret->domains = e->pack.required.n;
     if (e->domain == NULL)
         return;
-    ret->name = e->domain->name;
+    ret->name = tg_explain_domain_name(level, e->domain->name);
     ret->placed = e->out->placed;
     ret->free = e->domain->free;
 }

@@ -52,6 +52,31 @@ static void write_domain(struct tg_json_writer *w, const struct tg_explained_dom
     tg_jw_end_object(w);
 }
 
+static void write_topology(struct tg_json_writer *w, const struct tg_explanation *e)
+{
+    tg_jw_key(w, "topology");
+    tg_jw_begin_array(w);
+    for (size_t i = 0; i < e->n_topology; i++) {
+        const struct tg_explained_topology *t = &e->topology[i];
+
+        tg_jw_begin_object(w);
+        tg_jw_kv_string(w, "field", t->field);
+        tg_jw_kv_string(w, t->attribute ? "matchAttribute" : "level", t->level);
+        if (t->most > 0)
+            tg_jw_kv_int(w, "maxPerDomain", (int64_t)t->most);
+        tg_jw_kv_int(w, "members", (int64_t)t->members);
+        tg_jw_kv_int(w, "domains", (int64_t)t->domains);
+        tg_jw_kv_int(w, "domainsWithRoom", (int64_t)t->roomy);
+        if (t->best != NULL) {
+            tg_jw_kv_string(w, "bestDomain", t->best);
+            tg_jw_kv_int(w, "room", (int64_t)t->room);
+        }
+        tg_jw_kv_bool(w, "alone", t->alone);
+        tg_jw_end_object(w);
+    }
+    tg_jw_end_array(w);
+}
+
 static void write_supply(struct tg_json_writer *w, const struct tg_explained_supply *s)
 {
     tg_jw_key(w, "supply");
@@ -187,6 +212,8 @@ void tg_explanation_write(const struct tg_explanation *e, struct tg_json_writer 
             write_node(w, &e->best_node);
         if (e->best_domain.level != NULL)
             write_domain(w, &e->best_domain);
+        if (e->n_topology > 0)
+            write_topology(w, e);
         write_holders(w, e);
         write_misses(w, e);
         write_helps(w, e);

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "api/runtime/base/str.h"
+#include "controller/core/explain/board.h"
 #include "controller/core/explain/parts.h"
+#include "controller/core/explain/words.h"
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/offer.h"
+#include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
 
 /* --- where it comes closest ------------------------------------------------------------------ */
@@ -22,11 +25,11 @@ static int find_domain(struct tg_explaining *e, struct tg_error *err)
         size_t placed = domain->places; /* right for members that are all alike */
         int rc = 0;
 
-        if (e->domain != NULL &&
+        if (e->domain != NULL && !e->blocked &&
             (domain->places < most || (domain->places == most && domain->free <= e->domain->free)))
             continue;
-        if (e->board->n_groups > 1)
-            rc = tg_search_best_fit(e->board, &domain->scope, &placed, err);
+        if (e->board->n_groups > 1 || e->blocked)
+            rc = tg_explain_attempt(e, &domain->scope, &placed, err);
         if (rc < 0)
             return rc;
         if (e->domain == NULL || placed > most ||
@@ -48,8 +51,10 @@ static int mark_scope(struct tg_explaining *e, struct tg_error *err)
     if (rc < 0)
         return rc;
     e->out->fixed_node = fixed;
+    /* Nodes where the rules leave no room for this member are not where it comes closest. */
     for (size_t i = 0; fixed == NULL && i < e->domain->scope.n; i++)
-        e->in_scope[e->domain->scope.nodes[i]] = true;
+        e->in_scope[e->domain->scope.nodes[i]] =
+            tg_rules_allow(e->board, e->group_index, e->domain->scope.nodes[i]);
     if (row != TG_NO_INDEX)
         e->in_scope[row] = true;
     return 0;
@@ -61,7 +66,7 @@ static int look_at_member(struct tg_explaining *e, struct tg_error *err)
 {
     struct tg_board *board = e->board;
     size_t first = 0;
-    int rc = tg_search_best_fit(board, &e->domain->scope, &e->out->placed, err);
+    int rc = tg_explain_attempt(e, &e->domain->scope, &e->out->placed, err);
 
     if (rc < 0)
         return rc;
@@ -157,8 +162,10 @@ static const char *reason_of_devices(const struct tg_explaining *e)
 
 static const char *reason_of(const struct tg_explaining *e)
 {
-    if (e->board->gave_up)
+    if (e->out->gave_up)
         return "GaveUp";
+    if (e->blocked)
+        return "TopologyUnsatisfied";
     if (e->domain == NULL || (e->board->request->pack_required != NULL &&
                               e->out->best_domain.whole_fleet_fits && !e->out->never))
         return "NoDomain";
@@ -169,24 +176,31 @@ static const char *reason_of(const struct tg_explaining *e)
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
-static int explain(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_error *err)
+/* All but what would help. */
+static int find_reason(struct tg_explaining *e, struct tg_error *err)
 {
     const struct tg_level *level = e->board->request->pack_required;
     int rc = 0;
 
+    e->out->gave_up = e->board->gave_up;
+    e->out->steps = e->board->max_steps;
     if (e->pack.required.n == 0) {
         e->out->best_domain =
             (struct tg_explained_domain){.level = level->name, .node_label = level->node_label};
+        e->out->devices = e->board->members[0].devices;
         e->out->reason = reason_of(e);
         return 0;
     }
-    if (level != NULL)
-        rc = tg_search_all(e->board, &e->pack.everything, &e->out->best_domain.whole_fleet_fits,
-                           err);
+    rc = tg_explain_topology(e, err);
+    if (rc == 0 && level != NULL)
+        rc = tg_rules_search(e->board, &e->pack.everything, &e->out->best_domain.whole_fleet_fits,
+                             err);
     if (rc == 0)
         rc = find_domain(e, err);
     if (rc == 0)
         rc = look_at_member(e, err);
+    if (rc == 0)
+        rc = tg_explain_limits(e, err);
     if (rc == 0)
         rc = tg_explain_walk(e, err);
     if (rc == 0)
@@ -195,9 +209,36 @@ static int explain(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_er
         rc = tg_explain_misses(e, err);
     if (rc == 0)
         e->out->reason = reason_of(e);
+    return rc;
+}
+
+int tg_explain_board(struct tg_board *board, const struct tg_pack *pack, struct tg_no_place *ret,
+                     struct tg_error *err)
+{
+    const struct tg_explain_input input = {.request = board->request};
+    struct tg_explaining *e;
+    struct tg_explanation *out;
+    struct tg_text text;
+    int rc = tg_core_alloc(board->arena, 1, sizeof(*e), &e, err);
+
     if (rc == 0)
-        rc = tg_explain_stages(e, err);
-    return rc < 0 ? rc : tg_explain_helps(e, fleet, err);
+        rc = tg_core_alloc(board->arena, 1, sizeof(*out), &out, err);
+    if (rc < 0)
+        return rc;
+    *out = (struct tg_explanation){.members = board->n_members};
+    *e = (struct tg_explaining){
+        .in = &input, .out = out, .arena = board->arena, .board = board, .pack = *pack};
+    rc = find_reason(e, err);
+    if (rc < 0)
+        return rc;
+    tg_explanation_sentence(out, &text);
+    *ret = (struct tg_no_place){.reason = out->reason,
+                                .text = tg_arena_strdup(board->arena, text.data),
+                                .members_short = out->members - out->placed,
+                                .devices_per_member = out->devices};
+    return ret->text != NULL ? 0
+                             : tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                                            "the decision needs more memory than its budget");
 }
 
 int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *input,
@@ -218,14 +259,16 @@ int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *in
     if (rc == 0)
         rc = tg_pack_init(&e->pack, e->board, err);
     if (rc == 0)
-        rc = tg_pack_search(&e->pack, e->board, &placed, err);
+        rc = tg_pack_place(&e->pack, e->board, &placed, err);
     if (rc == 0 && !placed)
         rc = tg_pack_open(&e->pack, e->board, err);
     if (rc < 0 || placed) {
         ret->placed = placed ? ret->members : 0;
         return rc;
     }
-    ret->gave_up = e->board->gave_up;
-    ret->steps = e->board->max_steps;
-    return explain(e, fleet, err);
+    rc = find_reason(e, err);
+    if (rc < 0 || e->domain == NULL)
+        return rc;
+    rc = tg_explain_stages(e, err);
+    return rc < 0 ? rc : tg_explain_helps(e, fleet, err);
 }

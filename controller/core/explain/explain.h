@@ -18,6 +18,7 @@
 #define TG_EXPLAIN_MISSES 12
 #define TG_EXPLAIN_HELPS 8
 #define TG_EXPLAIN_MOVES 4
+#define TG_EXPLAIN_TOPOLOGY 8
 
 /* Conditions that a device must meet, one after the other: each number counts those that met all up
  * to there. The first ones are of the device, the last five of the node that it is on (a device of
@@ -83,6 +84,22 @@ struct tg_explained_domain {
     bool whole_fleet_fits;  /* without the level all would have a place */
 };
 
+/* A required rule of the gang's topology beside pack of the whole: spread, pack of a role, or
+ * deviceConstraints. Told if the fleet has room for all members but for such rules. */
+struct tg_explained_topology {
+    const char *field;      /* what asks for it: "topology.spread[0]" */
+    const char *level;      /* or the device attribute */
+    bool attribute;         /* it is one */
+    const char *node_label; /* of the level; NULL: a device attribute, or the node itself */
+    size_t most;            /* members in one domain at most; 0: all have to be in one */
+    size_t members;         /* that it binds */
+    size_t domains;         /* that there are */
+    size_t roomy;           /* domains with room for at least one of them */
+    const char *best;       /* all in one: the domain with room for most; NULL: there is none */
+    size_t room;            /* members of those that the best domain has room for */
+    bool alone;             /* without this rule alone all members would have a place */
+};
+
 /* Nodes that a rule keeps away: the first one that each fails, in the order of fit/rules.c. */
 #define TG_EXPLAIN_RULES 8
 struct tg_explained_rule {
@@ -120,6 +137,10 @@ enum tg_help_kind {
     TG_HELP_FEWER_DEVICES,
     TG_HELP_WIDER_TOPOLOGY,
     TG_HELP_NO_TOPOLOGY,
+    TG_HELP_WIDER_SPREAD,
+    TG_HELP_NO_SPREAD,
+    TG_HELP_NO_ROLE_TOPOLOGY,
+    TG_HELP_NO_DEVICE_CONSTRAINT,
     TG_HELP_TOLERATE_NODE_TAINT,
     TG_HELP_TOLERATE_DEVICE_TAINT,
     TG_HELP_RELAX_SELECTOR,
@@ -141,9 +162,9 @@ struct tg_explained_move { /* of what a claim has, with the pods that use it */
 struct tg_explained_help {
     enum tg_help_kind kind;
     const char *code;    /* stable, of the kind: "MoveClaims", "RelaxSelector", ... */
-    const char *what;    /* the taint, selector, level or resource; NULL: moves, numbers */
+    const char *what;    /* the taint, selector, level, resource or field; NULL: moves, numbers */
     const char *request; /* of which request, or NULL */
-    size_t n;            /* devices of the request, members: what would fit */
+    size_t n;            /* devices of the request, members, maxPerDomain: what would fit */
     int64_t amount;      /* of a resource (what): what would fit */
     struct tg_explained_move moves[TG_EXPLAIN_MOVES];
     size_t n_moves;
@@ -174,6 +195,8 @@ struct tg_explanation {
     size_t n_requests;
     struct tg_explained_node best_node;
     struct tg_explained_domain best_domain;
+    struct tg_explained_topology topology[TG_EXPLAIN_TOPOLOGY];
+    size_t n_topology; /* 0: such rules are not what is in the way */
     struct tg_explained_holder holders[TG_EXPLAIN_HOLDERS]; /* most useful ones first */
     size_t n_holders;
     struct tg_explained_miss misses[TG_EXPLAIN_MISSES]; /* most useful ones first */
@@ -181,7 +204,7 @@ struct tg_explanation {
     struct tg_explained_help helps[TG_EXPLAIN_HELPS]; /* cheapest first */
     size_t n_helps;
     bool helps_complete; /* everything that tg_explain knows to try was tried */
-    bool more_requests, more_holders, more_misses; /* lists were cut */
+    bool more_requests, more_holders, more_misses, more_topology; /* lists were cut */
 };
 
 /* What is known of a holder beyond the fleet. */
@@ -206,10 +229,9 @@ struct tg_explain_input {
     size_t max_steps;
 };
 
-/* Explains a request for which tg_place found no place; what rules of the request (spread and the
- * like) forbid is not part of it, and nothing is said to help then; ret->reason is NULL if it has
- * one. Tries things on the fleet and leaves it as it was. Memory is the arena's, and strings are
- * its or those of input and fleet. Errors: as tg_place, but TG_UNAVAILABLE. */
+/* Explains a request for which tg_place found no place; ret->reason is NULL if it has one. Tries
+ * things on the fleet and leaves it as it was. Memory is the arena's, and strings are its or those
+ * of input and fleet. Errors: as tg_place, but TG_UNAVAILABLE. */
 int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *input,
                        struct tg_arena *arena, struct tg_explanation *ret, struct tg_error *err);
 

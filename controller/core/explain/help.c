@@ -16,6 +16,10 @@ static const char *const codes[TG_HELP_KINDS] = {
     [TG_HELP_FEWER_DEVICES] = "FewerDevices",
     [TG_HELP_WIDER_TOPOLOGY] = "WiderTopology",
     [TG_HELP_NO_TOPOLOGY] = "NoTopology",
+    [TG_HELP_WIDER_SPREAD] = "WiderSpread",
+    [TG_HELP_NO_SPREAD] = "NoSpread",
+    [TG_HELP_NO_ROLE_TOPOLOGY] = "NoRoleTopology",
+    [TG_HELP_NO_DEVICE_CONSTRAINT] = "NoDeviceConstraint",
     [TG_HELP_TOLERATE_NODE_TAINT] = "TolerateNodeTaint",
     [TG_HELP_TOLERATE_DEVICE_TAINT] = "TolerateDeviceTaint",
     [TG_HELP_RELAX_SELECTOR] = "RelaxSelector",
@@ -177,8 +181,21 @@ static void try_topology(struct helper *h)
         add(h, &(struct tg_explained_help){.kind = TG_HELP_WIDER_TOPOLOGY, .what = wider->name});
         return;
     }
-    /* That was found out before. */
-    add(h, &(struct tg_explained_help){.kind = TG_HELP_NO_TOPOLOGY});
+    /* That was found out before, but for other rules that the gang has. */
+    if (h->e->in->request->n_rules == 0 || fits_in(h, NULL))
+        add(h, &(struct tg_explained_help){.kind = TG_HELP_NO_TOPOLOGY});
+}
+
+/* Rules of the gang beside pack: found by the board. */
+static int try_limits(struct helper *h, struct tg_error *err)
+{
+    struct tg_explained_help helps[TG_EXPLAIN_TOPOLOGY];
+    size_t n = 0;
+    int rc = tg_explain_topology_helps(h->e, helps, &n, err);
+
+    for (size_t i = 0; i < n; i++)
+        add(h, &helps[i]);
+    return rc;
 }
 
 /* --- less ------------------------------------------------------------------------------------ */
@@ -258,8 +275,11 @@ static void try_fewer_devices(struct helper *h, const struct tg_explained_reques
 static void try_fewer_members(struct helper *h)
 {
     size_t placed = h->e->out->placed;
+    struct tg_place_request fewer = *h->e->in->request;
 
-    if (h->e->board->n_groups == 1 && placed > 0 && !h->e->board->gave_up)
+    fewer.n_pieces = placed;
+    if (h->e->board->n_groups == 1 && placed > 0 && !h->e->out->gave_up &&
+        (fewer.n_rules == 0 || tg_trial_fits(&h->trial, &fewer, NULL, NULL)))
         add(h, &(struct tg_explained_help){.kind = TG_HELP_FEWER_MEMBERS, .n = placed});
 }
 
@@ -281,15 +301,15 @@ int tg_explain_helps(struct tg_explaining *e, struct tg_fleet *fleet, struct tg_
     size_t steps = e->in->max_steps == 0 ? STEPS_DEFAULT : e->in->max_steps;
     int rc;
 
-    /* Neither numbers nor changed pieces know what such rules forbid. */
-    if (e->in->request->n_rules > 0)
-        return 0;
     rc = tg_trial_init(&h.trial, fleet, steps, e->arena, err);
 
     if (rc == 0)
         rc = tg_numbers_init(&h.numbers, e, err);
     if (rc == 0)
         rc = try_rules(&h, err);
+    if (rc < 0)
+        return rc;
+    rc = try_limits(&h, err);
     if (rc < 0)
         return rc;
     try_topology(&h);

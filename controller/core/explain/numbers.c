@@ -31,8 +31,9 @@ int tg_numbers_init(struct tg_numbers *numbers, const struct tg_explaining *e, s
         return rc;
     for (size_t i = 0; i < nodes; i++)
         numbers->room[i] = UNKNOWN;
-    numbers->decide = e->board->n_groups == 1 && !e->group->exact && !e->group->admin &&
-                      e->out->n_requests <= 1 && !e->out->more_requests && !is_special(e);
+    numbers->decide = e->board->n_groups == 1 && e->board->n_rules == 0 && !e->group->exact &&
+                      !e->group->admin && e->out->n_requests <= 1 && !e->out->more_requests &&
+                      !is_special(e);
     return 0;
 }
 

@@ -33,7 +33,8 @@ struct tg_explaining {
     struct tg_board *board;
     struct tg_arena *arena;
     struct tg_pack pack;
-    const struct tg_domain *domain;       /* where it came closest */
+    const struct tg_domain *domain; /* where it came closest */
+    bool blocked; /* the rules of the request beside pack are what is in the way */
     const struct tg_board_member *member; /* the first one without a place */
     const struct tg_board_group *group;
     size_t group_index;
@@ -63,10 +64,25 @@ struct tg_explaining {
         *near_device;         /* one a device: 1 + the suspect that alone keeps it away, 0: none */
     unsigned char *near_node; /* the same, one a node */
     size_t last_suspect;      /* it is often the same again */
+    size_t told_rules[TG_EXPLAIN_TOPOLOGY]; /* of the request, one a rule told */
+    size_t rule_steps;                      /* nodes of questions about rules so far */
     bool guards[TG_EXPLAIN_REQUESTS]; /* the first selector of its class is the guard, which matches
                                          every device */
 };
 
+/* topology.c: are the rules of the request beside pack what is in the way? They are on then, and
+ * off if there is no room without them either. */
+int tg_explain_topology(struct tg_explaining *e, struct tg_error *err);
+/* The attempt that comes closest among the nodes stays on the board. */
+int tg_explain_attempt(struct tg_explaining *e, const struct tg_scope *scope, size_t *ret_placed,
+                       struct tg_error *err);
+/* What is told of those rules; while the board holds the best attempt. */
+int tg_explain_limits(struct tg_explaining *e, struct tg_error *err);
+/* A domain as people call it: of a device attribute the value without its type. */
+const char *tg_explain_domain_name(const struct tg_level *level, const char *name);
+/* What would help of it: the field that is wider or away. */
+int tg_explain_topology_helps(struct tg_explaining *e, struct tg_explained_help *ret, size_t *ret_n,
+                              struct tg_error *err);
 /* funnel.c: requests, choices, what stands on nodes; the board holds the best attempt. */
 int tg_explain_walk(struct tg_explaining *e, struct tg_error *err);
 /* funnel.c: the stages that are of nodes; last, for the board is cleared. */

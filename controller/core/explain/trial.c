@@ -290,7 +290,7 @@ static bool has_place(const struct tg_fleet *fleet, const struct tg_place_reques
         return true;
     return tg_board_init(board, fleet, request, arena, NULL) == 0 &&
            tg_pack_init(&pack, board, NULL) == 0 &&
-           tg_pack_search(&pack, board, &placed, NULL) == 0 && placed;
+           tg_pack_place(&pack, board, &placed, NULL) == 0 && placed;
 }
 
 bool tg_trial_fits(struct tg_trial *trial, const struct tg_place_request *request,

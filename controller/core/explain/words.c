@@ -9,6 +9,7 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/clock.h"
 #include "api/runtime/base/str.h"
+#include "controller/core/explain/phrase.h"
 #include "controller/core/fit/room.h"
 #include "controller/core/model/demand.h"
 
@@ -16,13 +17,14 @@
 #define SENTENCE_HOLDERS 3
 #define SENTENCE_HELPS 3
 #define SENTENCE_MISSES 2
+#define SENTENCE_LIMITS 2
 
 static const char *is_or_are(size_t n)
 {
     return n == 1 ? "is" : "are";
 }
 
-static void add_amount(struct tg_text *text, const char *resource, int64_t value)
+void tg_words_amount(struct tg_text *text, const char *resource, int64_t value)
 {
     bool cpu = strcmp(resource, TG_RESOURCE_CPU) == 0,
          memory = strcmp(resource, TG_RESOURCE_MEMORY) == 0;
@@ -206,9 +208,9 @@ static void add_shortage_of_room(struct tg_text *text, const struct tg_explained
         return;
     }
     tg_text_add(text, "node %s has ", node->name);
-    add_amount(text, node->resource, node->left);
+    tg_words_amount(text, node->resource, node->left);
     tg_text_add(text, " %s left of the ", node->resource);
-    add_amount(text, node->resource, node->wanted);
+    tg_words_amount(text, node->resource, node->wanted);
     tg_text_add(text, " needed (%s)", reason);
 }
 
@@ -336,12 +338,69 @@ static void say_closest(struct tg_text *text, const struct tg_explanation *e)
         say_member(text, e);
 }
 
+/* "one domain of level rack", "one node" */
+static void add_one_of(struct tg_text *text, const struct tg_explained_topology *t)
+{
+    if (t->node_label == NULL)
+        tg_text_add(text, "one node (%s)", t->field);
+    else
+        tg_text_add(text, "one domain of level %s (%s)", t->level, t->field);
+}
+
+void tg_words_limit(struct tg_text *text, const struct tg_explained_topology *t)
+{
+    bool host = t->node_label == NULL;
+
+    if (t->attribute) {
+        tg_text_add(text, "all devices need the same %s (%s)", t->level, t->field);
+    } else if (t->most > 0) {
+        tg_text_add(text, "no more than %zu may be %s ", t->most, host ? "on" : "in");
+        add_one_of(text, t);
+    } else {
+        tg_text_add(text, "%zu members need ", t->members);
+        add_one_of(text, t);
+    }
+    if (t->domains == 0 && t->attribute)
+        tg_text_add(text, ", and no node has free devices that all say it");
+    else if (t->domains == 0)
+        tg_text_add(text, ", and no node has the label %s",
+                    tg_or(t->node_label, "kubernetes.io/hostname"));
+    else if (t->most > 0)
+        tg_text_add(text, ", and %zu %s room", t->roomy,
+                    t->roomy == 1 ? (host ? "node has" : "domain has")
+                                  : (host ? "nodes have" : "domains have"));
+    else
+        tg_text_add(text, ", and %s, the best of %zu, has room for %zu of %zu", tg_or(t->best, "?"),
+                    t->domains, t->room, t->members);
+}
+
+/* What alone is in the way; if it takes several rules, all of them. */
+static void say_limits(struct tg_text *text, const struct tg_explanation *e)
+{
+    size_t alone = 0, told = 0;
+
+    for (size_t i = 0; i < e->n_topology; i++)
+        alone += e->topology[i].alone ? 1 : 0;
+    for (size_t i = 0; i < e->n_topology && told < SENTENCE_LIMITS; i++) {
+        if (alone > 0 && !e->topology[i].alone)
+            continue;
+        tg_text_add(text, told > 0 ? "; " : "");
+        tg_words_limit(text, &e->topology[i]);
+        told++;
+    }
+    if (e->nodes_fit == 0)
+        return;
+    tg_text_add(text, "; for the next one, ");
+    say_member(text, e);
+}
+
 static const struct {
     const char *reason;
     void (*say)(struct tg_text *text, const struct tg_explanation *e);
 } sayings[] = {
     {"GaveUp", say_closest},
     {"NoDomain", say_closest},
+    {"TopologyUnsatisfied", say_limits},
     {"NodesUnavailable", say_nodes_unavailable},
     {"NoMatchingDevice", say_no_match},
     {"NeverFits", say_never},
@@ -377,6 +436,17 @@ static void add_progress(struct tg_text *text, const struct tg_explanation *e)
                     e->steps);
     if (strcmp(e->reason, "NeverFits") == 0 || (domain->level != NULL && domain->name == NULL))
         return;
+    if (e->n_topology > 0) {
+        tg_text_add(text,
+                    "the fleet has room for all, but not within the gang's topology; %zu of %zu "
+                    "members have a place",
+                    e->placed, e->members);
+        if (level)
+            tg_text_add(text, " in %s %s, the best of %zu", domain->level, domain->name,
+                        domain->domains);
+        tg_text_add(text, "; ");
+        return;
+    }
     if (level && domain->whole_fleet_fits)
         tg_text_add(text, "the fleet as a whole has room, but no single domain of level %s; ",
                     domain->level);
@@ -464,7 +534,7 @@ static void add_with(struct tg_text *text, const char *with, const char *what)
                 strchr(gap, 's') + 1);
 }
 
-static bool add_miss(struct tg_text *text, const struct tg_explained_miss *miss)
+bool tg_words_miss(struct tg_text *text, const struct tg_explained_miss *miss)
 {
     const char *with = with_of(miss->rule);
     bool of_node = strncmp(miss->rule, "Node", 4) == 0;
@@ -506,7 +576,7 @@ static void add_misses(struct tg_text *text, const struct tg_explanation *e)
         if (with_of(e->misses[i].rule) == NULL || is_told(e, i))
             continue;
         tg_text_add(text, told == 0 ? ". Nearly: " : "; ");
-        add_miss(text, &e->misses[i]);
+        tg_words_miss(text, &e->misses[i]);
         told++;
     }
 }
@@ -529,7 +599,7 @@ static void add_moves(struct tg_text *text, const struct tg_explained_help *help
     }
 }
 
-static void add_help(struct tg_text *text, const struct tg_explained_help *help)
+void tg_words_help(struct tg_text *text, const struct tg_explained_help *help)
 {
     switch (help->kind) {
     case TG_HELP_FEWER_MEMBERS:
@@ -546,6 +616,14 @@ static void add_help(struct tg_text *text, const struct tg_explained_help *help)
         break;
     case TG_HELP_NO_TOPOLOGY:
         tg_text_add(text, "without topology.pack.required");
+        break;
+    case TG_HELP_WIDER_SPREAD:
+        tg_text_add(text, "with a maxPerDomain of %zu in %s", help->n, help->what);
+        break;
+    case TG_HELP_NO_SPREAD:
+    case TG_HELP_NO_ROLE_TOPOLOGY:
+    case TG_HELP_NO_DEVICE_CONSTRAINT:
+        tg_text_add(text, "without %s", help->what);
         break;
     case TG_HELP_TOLERATE_NODE_TAINT:
         tg_text_add(text, "with the taint %.200s tolerated by the pod", help->what);
@@ -565,7 +643,7 @@ static void add_help(struct tg_text *text, const struct tg_explained_help *help)
         break;
     case TG_HELP_SMALLER_POD:
         tg_text_add(text, "with ");
-        add_amount(text, help->what, help->amount);
+        tg_words_amount(text, help->what, help->amount);
         tg_text_add(text, " %s for the pod", help->what);
         break;
     case TG_HELP_MOVE:
@@ -580,7 +658,7 @@ static void add_helps(struct tg_text *text, const struct tg_explanation *e)
 {
     for (size_t i = 0; i < e->n_helps && i < SENTENCE_HELPS; i++) {
         tg_text_add(text, i == 0 ? ". It would fit now " : "; or ");
-        add_help(text, &e->helps[i]);
+        tg_words_help(text, &e->helps[i]);
     }
 }
 
@@ -598,124 +676,4 @@ void tg_explanation_sentence(const struct tg_explanation *e, struct tg_text *ret
         add_misses(ret, e);
     else
         add_helps(ret, e);
-}
-
-/* --- the page -------------------------------------------------------------------------------- */
-
-static const char *const stage_words[TG_FUNNEL_STAGES] = {
-    [TG_FUNNEL_SEEN] = "devices published",
-    [TG_FUNNEL_CLASS] = "of the DeviceClass",
-    [TG_FUNNEL_SELECTED] = "match the selectors of the request",
-    [TG_FUNNEL_TOLERATED] = "healthy, and without taints that the request does not tolerate",
-    [TG_FUNNEL_FREE] = "held by nobody",
-    [TG_FUNNEL_UNCONTESTED] = "of managed classes only",
-    [TG_FUNNEL_CAPACITY] = "with counters and capacity left",
-    [TG_FUNNEL_TOGETHER] = "on nodes whose devices meet all requests of one member",
-    [TG_FUNNEL_NODE_FIT] = "on such nodes that take the pod",
-    [TG_FUNNEL_DOMAIN] = "in the domain that comes closest",
-    [TG_FUNNEL_LEFT] = "left by the members before",
-};
-
-/* Stages that change nothing are left out, but for the first and the last. */
-static void page_request(struct tg_buf *out, const struct tg_explained_request *r)
-{
-    size_t before = r->devices[TG_FUNNEL_SEEN];
-
-    if (r->count == 0)
-        tg_buf_printf(out, "Request %s of claim %s: all devices of DeviceClass %s\n", r->request,
-                      r->claim, r->device_class);
-    else
-        tg_buf_printf(out, "Request %s of claim %s: %zu of DeviceClass %s\n", r->request, r->claim,
-                      r->count, r->device_class);
-    for (size_t s = 0; s < TG_FUNNEL_STAGES; s++) {
-        if (s > 0 && s + 1 < TG_FUNNEL_STAGES && r->devices[s] == before)
-            continue;
-        tg_buf_printf(out, "  %6zu %s\n", r->devices[s], stage_words[s]);
-        before = r->devices[s];
-    }
-}
-
-static void page_node(struct tg_buf *out, const struct tg_explanation *e)
-{
-    const struct tg_explained_node *node = &e->best_node;
-    struct tg_text text;
-
-    if (node->name == NULL)
-        return;
-    tg_buf_printf(out, "Best node: %s, %zu of %zu devices", node->name,
-                  node->free < node->needed ? node->free : node->needed, node->needed);
-    if (node->rule != NULL)
-        tg_buf_printf(out, ", %s", node->rule);
-    if (node->resource != NULL) {
-        tg_text_init(&text);
-        add_amount(&text, node->resource, node->left);
-        tg_text_add(&text, " of ");
-        add_amount(&text, node->resource, node->wanted);
-        tg_buf_printf(out, ", %s %s", text.data, node->resource);
-    }
-    tg_buf_append_str(out, "\n");
-}
-
-static void page_holders(struct tg_buf *out, const struct tg_explanation *e)
-{
-    for (size_t i = 0; i < e->n_holders; i++) {
-        const struct tg_explained_holder *h = &e->holders[i];
-
-        tg_buf_printf(out, "%s  %s: %zu on node %s", i == 0 ? "Held by\n" : "", h->name, h->devices,
-                      tg_or(h->node, "-"));
-        if (h->pod != NULL)
-            tg_buf_printf(out, ", for pod %s", h->pod);
-        tg_buf_append_str(out, "\n");
-    }
-    if (e->more_holders)
-        tg_buf_append_str(out, "  and others\n");
-}
-
-static void page_misses(struct tg_buf *out, const struct tg_explanation *e)
-{
-    bool first = true;
-
-    for (size_t i = 0; i < e->n_misses; i++) {
-        struct tg_text text;
-
-        tg_text_init(&text);
-        if (!add_miss(&text, &e->misses[i]))
-            continue;
-        tg_buf_printf(out, "%s  %s\n", first ? "Nearly\n" : "", text.data);
-        first = false;
-    }
-}
-
-static void page_helps(struct tg_buf *out, const struct tg_explanation *e)
-{
-    for (size_t i = 0; i < e->n_helps; i++) {
-        struct tg_text text;
-
-        tg_text_init(&text);
-        add_help(&text, &e->helps[i]);
-        tg_buf_printf(out, "%s  %s (%s)\n", i == 0 ? "It would fit now\n" : "", text.data,
-                      e->helps[i].code);
-    }
-    if (e->n_helps == 0 && e->helps_complete)
-        tg_buf_append_str(out, "Nothing that was tried would make it fit now.\n");
-}
-
-int tg_explanation_page(const struct tg_explanation *e, struct tg_buf *ret, struct tg_error *err)
-{
-    struct tg_text text;
-
-    tg_explanation_sentence(e, &text);
-    tg_buf_printf(ret, "%s: %s\n", tg_or(e->reason, "Fits"), text.data);
-    if (e->member != NULL && e->members > 1)
-        tg_buf_printf(ret, "Member: %s\n", e->member);
-    for (size_t i = 0; i < e->n_requests; i++)
-        page_request(ret, &e->requests[i]);
-    if (e->reason != NULL)
-        page_node(ret, e);
-    page_holders(ret, e);
-    page_misses(ret, e);
-    page_helps(ret, e);
-    return ret->failed ? tg_error_set(err, TG_RESOURCE_EXHAUSTED,
-                                      "the explanation is longer than its bound")
-                       : 0;
 }

@@ -318,3 +318,13 @@ int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret
         rc = search_domain(board, &pack->required.items[i], ret, err);
     return rc;
 }
+
+int tg_pack_place(const struct tg_pack *pack, struct tg_board *board, bool *ret,
+                  struct tg_error *err)
+{
+    int rc = tg_pack_search(pack, board, ret, err);
+
+    if (rc == 0 && !*ret && tg_rules_keep(board, TG_RULES_REQUIRED))
+        rc = tg_pack_search(pack, board, ret, err);
+    return rc;
+}

@@ -19,5 +19,9 @@ int tg_pack_open(struct tg_pack *pack, struct tg_board *board, struct tg_error *
 /* *ret: the board holds the placement. */
 int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret,
                    struct tg_error *err);
+/* The same with all rules of the request (rule.h); if there is none, with the required ones alone,
+ * which stay on. */
+int tg_pack_place(const struct tg_pack *pack, struct tg_board *board, bool *ret,
+                  struct tg_error *err);
 
 #endif

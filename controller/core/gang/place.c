@@ -2,12 +2,11 @@
 #include "controller/core/gang/place.h"
 
 #include "api/runtime/base/str.h"
-#include "controller/core/explain/why.h"
+#include "controller/core/explain/board.h"
 #include "controller/core/gang/assign.h"
 #include "controller/core/gang/offer.h"
 #include "controller/core/gang/pack.h"
 #include "controller/core/gang/quick.h"
-#include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
 
 static int write_placement(struct tg_board *board, struct tg_placement *ret, struct tg_error *err)
@@ -63,48 +62,13 @@ const char *tg_place_policy(const struct tg_policies *policies, const struct tg_
     return policies == NULL ? NULL : policies->fleet;
 }
 
-/* With all rules; then with the required ones alone. */
-static int search(const struct tg_pack *pack, struct tg_board *board, bool *ret,
-                  struct tg_error *err)
-{
-    int rc = tg_pack_search(pack, board, ret, err);
-
-    if (rc == 0 && !*ret && tg_rules_keep(board, TG_RULES_REQUIRED))
-        rc = tg_pack_search(pack, board, ret, err);
-    return rc;
-}
-
-/* Not placed: is it for the rules? Then that is told. */
-static int blame_rules(const struct tg_pack *pack, struct tg_board *board, bool *ret,
-                       struct tg_no_place *why, struct tg_error *err)
-{
-    size_t placed = 0;
-    int rc = 0;
-
-    *ret = false;
-    if (board->gave_up || board->n_rules == 0)
-        return 0;
-    rc = tg_search_best_fit(board, &pack->everything, &placed, err);
-    if (rc < 0 || !tg_rules_keep(board, TG_RULES_NONE))
-        return rc;
-    rc = tg_pack_search(pack, board, ret, err);
-    if (rc < 0 || !*ret)
-        return rc;
-    tg_rules_tell(board, why);
-    why->members_short = placed < board->n_members ? board->n_members - placed : 1;
-    why->devices_per_member = board->members[placed < board->n_members ? placed : 0].devices;
-    return why->text != NULL ? 0
-                             : tg_error_set(err, TG_RESOURCE_EXHAUSTED,
-                                            "the decision needs more memory than its budget");
-}
-
 int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
              struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
              struct tg_error *err)
 {
     struct tg_board *board;
     struct tg_pack pack;
-    bool placed = false, told = false;
+    bool placed = false;
     int rc = 0;
 
     *ret = (struct tg_placement){.n_pieces = 0};
@@ -120,15 +84,13 @@ int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *reques
     if (rc == 0)
         rc = tg_pack_init(&pack, board, err);
     if (rc == 0)
-        rc = search(&pack, board, &placed, err);
+        rc = tg_pack_place(&pack, board, &placed, err);
     if (rc < 0)
         return rc;
     if (placed)
         return write_placement(board, ret, err);
     rc = tg_pack_open(&pack, board, err);
     if (rc == 0)
-        rc = blame_rules(&pack, board, &told, ret_why, err);
-    if (rc == 0 && !told)
-        rc = tg_explain(board, &pack, ret_why, err);
+        rc = tg_explain_board(board, &pack, ret_why, err);
     return rc < 0 ? rc : tg_error_set(err, TG_UNAVAILABLE, "%s", ret_why->text);
 }

@@ -26,6 +26,7 @@ struct tg_place_rule {
     const bool *roles; /* by role: whom it binds; NULL: all */
     size_t most;       /* in one domain; 0: all in the same one */
     bool required;     /* else it is kept only if a place is found with all of these */
+    const char *field; /* what asks for it, for texts: "topology.spread[0]"; NULL: not known */
 };
 
 struct tg_place_request {

@@ -84,7 +84,7 @@ int tg_rules_init(struct tg_board *board, struct tg_error *err)
 
 /* --- what is allowed -------------------------------------------------------------------------- */
 
-static bool binds(const struct tg_rule_state *state, const struct tg_board_group *group)
+bool tg_rule_binds(const struct tg_rule_state *state, const struct tg_board_group *group)
 {
     return state->on && (state->rule->roles == NULL || state->rule->roles[group->piece->role]);
 }
@@ -95,7 +95,7 @@ bool tg_rules_reach(const struct tg_board *board, size_t group, size_t node)
         const struct tg_rule_state *state = &board->rules[i];
         uint32_t domain = state->of_node[node];
 
-        if (binds(state, &board->groups[group]) &&
+        if (tg_rule_binds(state, &board->groups[group]) &&
             (domain == TG_NO_DOMAIN || (state->chosen != TG_NO_DOMAIN && state->chosen != domain)))
             return false;
     }
@@ -109,7 +109,7 @@ bool tg_rules_allow(const struct tg_board *board, size_t group, size_t node)
     for (size_t i = 0; i < board->n_rules; i++) {
         const struct tg_rule_state *state = &board->rules[i];
 
-        if (state->rule->most > 0 && binds(state, &board->groups[group]) &&
+        if (state->rule->most > 0 && tg_rule_binds(state, &board->groups[group]) &&
             state->count[state->of_node[node]] >= state->rule->most)
             return false;
     }
@@ -121,7 +121,7 @@ void tg_rules_count(struct tg_board *board, size_t group, size_t node, int by)
     for (size_t i = 0; i < board->n_rules; i++) {
         struct tg_rule_state *state = &board->rules[i];
 
-        if (state->of_node[node] == TG_NO_DOMAIN || !binds(state, &board->groups[group]))
+        if (state->of_node[node] == TG_NO_DOMAIN || !tg_rule_binds(state, &board->groups[group]))
             continue;
         if (by > 0)
             state->count[state->of_node[node]]++;
@@ -208,7 +208,7 @@ static int list_choices(struct tg_board *board, const struct tg_rule_state *stat
     if (rc < 0)
         return rc;
     for (size_t k = 0; k < board->n_groups; k++) {
-        if (binds(state, &board->groups[k]))
+        if (tg_rule_binds(state, &board->groups[k]))
             add_room(board, state, k, scope, room, choices);
     }
     for (size_t i = 0; i < state->n_domains; i++) {
@@ -224,7 +224,7 @@ static int list_choices(struct tg_board *board, const struct tg_rule_state *stat
 static bool is_choice(const struct tg_board *board, const struct tg_rule_state *state)
 {
     for (size_t k = 0; k < board->n_groups; k++) {
-        if (state->rule->most == 0 && binds(state, &board->groups[k]))
+        if (state->rule->most == 0 && tg_rule_binds(state, &board->groups[k]))
             return true;
     }
     return false;
@@ -266,27 +266,53 @@ int tg_rules_search(struct tg_board *board, const struct tg_scope *scope, bool *
     return choose(board, 0, scope, ret, err);
 }
 
-void tg_rules_tell(struct tg_board *board, struct tg_no_place *ret)
+int tg_rule_room(const struct tg_board *board, const struct tg_rule_state *state,
+                 const struct tg_scope *scope, size_t **ret, struct tg_error *err)
 {
-    const char *text = "The fleet has room for all members, but not as the topology wants it:";
+    size_t *of_group, *room;
+    int rc = tg_core_alloc(board->arena, state->n_domains, sizeof(*room), &room, err);
 
-    for (size_t i = 0; i < board->n_rules && text != NULL; i++) {
-        const struct tg_rule_state *state = &board->rules[i];
-        const struct tg_level *level = state->rule->level;
-        const char *name = level->name != NULL ? level->name : level->device_attribute;
+    if (rc == 0)
+        rc = tg_core_alloc(board->arena, state->n_domains, sizeof(*of_group), &of_group, err);
+    for (size_t k = 0; rc == 0 && k < board->n_groups; k++) {
+        const struct tg_board_group *group = &board->groups[k];
 
-        if (!state->rule->required)
+        if (!tg_rule_binds(state, group))
             continue;
-        text = state->rule->most > 0
-                   ? tg_arena_printf(board->arena,
-                                     "%s at most %zu in one of the %zu domains of %.64s;", text,
-                                     state->rule->most, state->n_domains, name)
-                   : tg_arena_printf(board->arena, "%s all in one of the %zu domains of %.64s;",
-                                     text, state->n_domains, name);
-        if (text != NULL && strlen(text) > 600)
-            break;
+        memset(of_group, 0, state->n_domains * sizeof(*of_group));
+        for (size_t i = 0; i < scope->n; i++) {
+            if (tg_rules_reach(board, k, scope->nodes[i]))
+                of_group[state->of_node[scope->nodes[i]]] += group->capacity[scope->nodes[i]];
+        }
+        for (size_t i = 0; i < state->n_domains; i++)
+            room[i] += of_group[i] < group->n ? of_group[i] : group->n;
     }
-    if (text != NULL)
-        text = tg_arena_printf(board->arena, "%s nodes without one do not count", text);
-    *ret = (struct tg_no_place){.reason = "TopologyUnsatisfied", .text = text};
+    *ret = room;
+    return rc;
+}
+
+int tg_rules_choose(struct tg_board *board, const struct tg_scope *scope, struct tg_error *err)
+{
+    for (size_t r = 0; r < board->n_rules; r++) {
+        board->rules[r].chosen = TG_NO_DOMAIN;
+        board->rules[r].room = 0;
+    }
+    for (size_t r = 0; r < board->n_rules; r++) {
+        struct tg_rule_state *state = &board->rules[r];
+        size_t *room;
+        int rc;
+
+        if (!is_choice(board, state))
+            continue;
+        rc = tg_rule_room(board, state, scope, &room, err);
+        if (rc < 0)
+            return rc;
+        for (size_t i = 0; i < state->n_domains; i++) {
+            if (state->chosen != TG_NO_DOMAIN && room[i] <= state->room)
+                continue;
+            state->chosen = (uint32_t)i;
+            state->room = room[i];
+        }
+    }
+    return 0;
 }

@@ -15,6 +15,7 @@ struct tg_rule_state {
     uint32_t *of_node; /* domain of each node, numbered by name; TG_NO_DOMAIN: in none */
     size_t n_domains;
     uint32_t chosen; /* together: the domain; TG_NO_DOMAIN: none yet */
+    size_t room;     /* tg_rules_choose: members that the rule binds, in the chosen one */
     size_t *count;   /* apart: members that it binds, in each domain */
 };
 
@@ -31,8 +32,15 @@ void tg_rules_clear(struct tg_board *board);
 enum tg_rules_kept { TG_RULES_ALL, TG_RULES_REQUIRED, TG_RULES_NONE };
 /* false: nothing is different from the stage before. */
 bool tg_rules_keep(struct tg_board *board, enum tg_rules_kept kept);
-/* The gang would have a place but for the rules: reason and text. text NULL: no memory. */
-void tg_rules_tell(struct tg_board *board, struct tg_no_place *ret);
+/* Does it bind the group? */
+bool tg_rule_binds(const struct tg_rule_state *state, const struct tg_board_group *group);
+/* Members that the rule binds and that each of its domains has room for among the nodes, each group
+ * for itself: state->n_domains numbers of the arena. TG_RESOURCE_EXHAUSTED. */
+int tg_rule_room(const struct tg_board *board, const struct tg_rule_state *state,
+                 const struct tg_scope *scope, size_t **ret, struct tg_error *err);
+/* For an attempt that need not hold all: chooses for each rule that wants members together the
+ * domain with room for most of them, the first by name among equals. */
+int tg_rules_choose(struct tg_board *board, const struct tg_scope *scope, struct tg_error *err);
 /* All members by the search, with each choice of domains for those that are to be together, the
  * tightest first, until one holds: *ret. */
 int tg_rules_search(struct tg_board *board, const struct tg_scope *scope, bool *ret,

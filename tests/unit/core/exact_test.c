@@ -126,7 +126,7 @@ static void what_does_not_belong_together_is_said(void **state)
     add_holder(&s.w, "i", "m", "gpu-1");
     add_member(&s, "a", TWO_OF_ONE_NUMA);
     assert_int_equal(place(&s), -TG_UNAVAILABLE);
-    assert_string_equal(s.why.reason, "InsufficientDevices");
+    assert_string_equal(s.why.reason, "ConstraintsUnmet");
     assert_non_null(strstr(s.why.text, "node m has 2 free, but"));
     world_done(&s.w);
 }
@@ -320,7 +320,7 @@ static void what_is_held_of_a_card_leaves_the_rest(void **state)
         add_member(&s, "b", PROFILE("card"));
         assert_int_equal(place(&s), -TG_UNAVAILABLE);
         assert_string_equal(s.why.reason, "InsufficientDevices");
-        assert_non_null(strstr(s.why.text, "node n has 1 that nobody holds, but what they share"));
+        assert_non_null(strstr(s.why.text, "1 overlaps what others have of the same card"));
         assert_non_null(strstr(s.why.text, "held by claim ns/h"));
         world_done(&s.w);
     }

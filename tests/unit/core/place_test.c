@@ -83,7 +83,7 @@ static void a_gang_is_placed_as_a_whole_or_not_at_all(void **state)
                        .name = "gang ns/g", .pieces = new_gang(&w, 2, 2), .n_pieces = 2});
     why = must_not_place(&w, &(struct tg_place_request){
                                  .name = "gang ns/g", .pieces = new_gang(&w, 3, 2), .n_pieces = 3});
-    assert_string_equal(why.reason, "InsufficientDevices");
+    assert_string_equal(why.reason, "NeverFits");
     assert_int_equal(why.members_short, 1);
     assert_int_equal(why.devices_per_member, 2);
     world_done(&w);
@@ -146,7 +146,11 @@ static void a_level_that_no_domain_fills_is_called_so(void **state)
 
     (void)state;
     world_init(&w);
-    add_racks(&w, 4, 2, 2);
+    add_racks(&w, 4, 4, 2);
+    add_holder(&w, "h0", "n-0", "gpu-0");
+    add_holder(&w, "h1", "n-1", "gpu-0");
+    add_holder(&w, "h2", "n-2", "gpu-0");
+    add_holder(&w, "h3", "n-3", "gpu-0");
     request.pieces = new_gang(&w, 3, 2);
     why = must_not_place(&w, &request);
     assert_string_equal(why.reason, "NoDomain");

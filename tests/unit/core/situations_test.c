@@ -5,109 +5,10 @@
  */
 #include <stdlib.h>
 
-#include "tests/unit/core/world.h"
+#include "tests/unit/core/situations.h"
 
 #include "api/runtime/base/cleanup.h"
-#include "controller/core/explain/explain.h"
 #include "controller/core/explain/words.h"
-
-static const struct tg_level levels[] = {
-    {.name = "zone", .node_label = "example.com/zone", .rank = 0},
-    {.name = "rack", .node_label = "example.com/rack", .rank = 1},
-};
-
-struct scene {
-    struct world w;
-    struct tg_place_request request;
-};
-
-static void ask(struct scene *s, struct tg_piece *pieces, size_t n)
-{
-    s->request = (struct tg_place_request){.name = "gang ns/g", .pieces = pieces, .n_pieces = n};
-}
-
-static void ask_gang(struct scene *s, size_t members, size_t gpus)
-{
-    ask(s, new_gang(&s->w, members, gpus), members);
-}
-
-/* One pod with a claim of these devices. */
-static void ask_claim(struct scene *s, const char *pod_more, const char *devices)
-{
-    struct tg_piece *piece = tg_arena_alloc(s->w.arena, sizeof(*piece));
-
-    assert_non_null(piece);
-    *piece =
-        new_piece(&s->w, new_pod(&s->w, "train", "1", pod_more), new_claim(&s->w, "gpus", devices));
-    ask(s, piece, 1);
-}
-
-static void ask_pod(struct scene *s, const char *pod_more)
-{
-    ask_claim(s, pod_more,
-              "\"requests\":[{\"name\":\"gpus\",\"exactly\":{\"deviceClassName\":\"gpu\"}}]");
-}
-
-static void ask_selected(struct scene *s, const char *expression, size_t count)
-{
-    char devices[1024];
-
-    snprintf(devices, sizeof(devices),
-             "\"requests\":[{\"name\":\"gpus\",\"exactly\":{\"deviceClassName\":\"gpu\",\"count\":"
-             "%zu,\"selectors\":[{\"cel\":{\"expression\":\"%s\"}}]}}]",
-             count, expression);
-    ask_claim(s, "", devices);
-}
-
-/* A node with so many GPUs of which the first ones are held, each by a claim with its pod. */
-static void add_box(struct scene *s, const char *name, const char *labels, size_t gpus, size_t held)
-{
-    add_node(&s->w, name, labels, "");
-    add_gpus(&s->w, name, gpus, "");
-    for (size_t i = 0; i < held; i++) {
-        char claim[64], more[256], gpu[32];
-
-        snprintf(claim, sizeof(claim), "job-%s-%zu", name, i);
-        snprintf(gpu, sizeof(gpu), "gpu-%zu", i);
-        snprintf(more, sizeof(more),
-                 "\"nodeName\":\"%s\",\"resourceClaims\":[{\"name\":\"c\",\"resourceClaimName\":"
-                 "\"%s\"}],",
-                 name, claim);
-        s->w.pods[s->w.n_pods++] = new_pod(&s->w, claim, "100m", more);
-        s->w.claims[s->w.n_claims++] = decodef(
-            s->w.arena, &tg_resource_claim_type,
-            "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{\"devices\":{"
-            "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}]}},"
-            "\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":"
-            "\"" GPU_DRIVER "\",\"pool\":\"%s\",\"device\":\"%s\"}]}}}}",
-            claim, name, gpu);
-    }
-}
-
-static bool find(void *data, const char *holder, struct tg_resident *ret)
-{
-    struct world *w = data;
-
-    if (strcmp(holder, "gang/ns/llama") == 0) {
-        *ret = (struct tg_resident){.until = INT64_C(1796000000) * 1000000000};
-        return true;
-    }
-    for (size_t i = 0; i < w->n_claims; i++) {
-        char name[64];
-
-        snprintf(name, sizeof(name), "claim ns/%s", w->claims[i]->metadata->name);
-        if (strcmp(name, holder) != 0 || w->claims[i]->spec->devices->requests.n == 0)
-            continue;
-        *ret = (struct tg_resident){.claim = w->claims[i], .n_pods = 0};
-        for (size_t p = 0; p < w->n_pods; p++) {
-            if (strcmp(w->pods[p]->metadata->name, w->claims[i]->metadata->name) == 0)
-                *ret =
-                    (struct tg_resident){.claim = w->claims[i], .pods = &w->pods[p], .n_pods = 1};
-        }
-        return true;
-    }
-    return false;
-}
 
 /* --- the promise of the first chapter ----------------------------------------------------------
  */
@@ -544,6 +445,157 @@ static void a_pod_that_asks_for_too_much_cpu_on_the_only_free_node(struct scene 
     add_box(s, "b", "", 2, 2);
 }
 
+/* --- what a gang wants of its topology beside pack of the whole ---------------------------------
+ */
+
+static void ask_ruled(struct scene *s, struct tg_piece *pieces, size_t n,
+                      const struct tg_place_rule *rules, size_t n_rules)
+{
+    ask(s, pieces, n);
+    s->request.rules = rules;
+    s->request.n_rules = n_rules;
+}
+
+static const struct tg_level clique = {.name = GPU_DRIVER "/clique",
+                                       .device_attribute = GPU_DRIVER "/clique"};
+
+static void add_clique(struct scene *s, const char *node, size_t gpus, const char *name)
+{
+    char attribute[64];
+
+    snprintf(attribute, sizeof(attribute), "\"clique\":{\"string\":\"%s\"}", name);
+    add_node(&s->w, node, "", "");
+    add_gpus(&s->w, node, gpus, attribute);
+}
+
+static void add_two_racks(struct scene *s)
+{
+    add_box(s, "a", "\"example.com/rack\":\"r1\"", 4, 0);
+    add_box(s, "b", "\"example.com/rack\":\"r1\"", 4, 0);
+    add_box(s, "c", "\"example.com/rack\":\"r2\"", 4, 0);
+}
+
+static void more_members_than_racks_may_take(struct scene *s)
+{
+    static const struct tg_place_rule rules[] = {
+        {.level = &levels[1], .most = 1, .required = true, .field = "topology.spread[0]"}};
+
+    add_two_racks(s);
+    ask_ruled(s, new_gang(&s->w, 4, 1), 4, rules, 1);
+}
+
+static void a_spread_over_racks_of_which_one_is_full(struct scene *s)
+{
+    static const struct tg_place_rule rules[] = {
+        {.level = &levels[1], .most = 2, .required = true, .field = "topology.spread[0]"}};
+
+    add_two_racks(s);
+    for (size_t i = 0; i < 3; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "gpu-%zu", i);
+        add_holder(&s->w, name, "c", name);
+    }
+    ask_ruled(s, new_gang(&s->w, 4, 1), 4, rules, 1);
+}
+
+static void a_spread_over_a_label_that_no_node_has(struct scene *s)
+{
+    static const struct tg_place_rule rules[] = {
+        {.level = &levels[0], .most = 1, .required = true, .field = "topology.spread[0]"}};
+
+    add_two_racks(s);
+    ask_ruled(s, new_gang(&s->w, 2, 1), 2, rules, 1);
+}
+
+static void a_role_that_no_rack_holds_together(struct scene *s)
+{
+    static const bool workers[] = {false, false, true};
+    static const struct tg_place_rule rules[] = {{.level = &levels[1],
+                                                  .roles = workers,
+                                                  .required = true,
+                                                  .field = "topology.pack.required of role w"}};
+    struct tg_piece *pieces = new_gang(&s->w, 4, 4);
+
+    add_two_racks(s);
+    add_box(s, "d", "\"example.com/rack\":\"r2\"", 4, 1);
+    add_box(s, "e", "", 4, 0);
+    for (size_t i = 0; i < 4; i++)
+        pieces[i].role = i == 0 ? 1 : 2;
+    ask_ruled(s, pieces, 4, rules, 1);
+}
+
+static void a_role_that_is_spread_wider_than_there_are_racks(struct scene *s)
+{
+    static const bool workers[] = {false, false, true};
+    static const struct tg_place_rule rules[] = {{.level = &levels[1],
+                                                  .roles = workers,
+                                                  .most = 1,
+                                                  .required = true,
+                                                  .field = "topology.spread[0] of role w"}};
+    struct tg_piece *pieces = new_gang(&s->w, 4, 1);
+
+    add_two_racks(s);
+    for (size_t i = 0; i < 4; i++)
+        pieces[i].role = i == 0 ? 1 : 2;
+    ask_ruled(s, pieces, 4, rules, 1);
+}
+
+static void devices_that_are_not_all_of_one_clique(struct scene *s)
+{
+    static const struct tg_place_rule rules[] = {
+        {.level = &clique, .required = true, .field = "deviceConstraints[0]"}};
+
+    add_clique(s, "a", 2, "x");
+    add_clique(s, "b", 1, "y");
+    add_clique(s, "c", 1, "y");
+    add_holder(&s->w, "old", "c", "gpu-0");
+    ask_ruled(s, new_gang(&s->w, 3, 1), 3, rules, 1);
+}
+
+static void devices_that_say_nothing_of_a_clique(struct scene *s)
+{
+    static const struct tg_place_rule rules[] = {
+        {.level = &clique, .required = true, .field = "deviceConstraints[0]"}};
+
+    add_box(s, "a", "", 4, 0);
+    ask_ruled(s, new_gang(&s->w, 2, 1), 2, rules, 1);
+}
+
+static void a_spread_and_a_clique_that_do_not_go_together(struct scene *s)
+{
+    static const struct tg_place_rule rules[] = {
+        {.level = &levels[1], .most = 1, .required = true, .field = "topology.spread[0]"},
+        {.level = &clique, .required = true, .field = "deviceConstraints[0]"}};
+
+    add_node(&s->w, "a", "\"example.com/rack\":\"r1\"", "");
+    add_gpus(&s->w, "a", 4, "\"clique\":{\"string\":\"x\"}");
+    add_node(&s->w, "b", "\"example.com/rack\":\"r2\"", "");
+    add_gpus(&s->w, "b", 4, "\"clique\":{\"string\":\"y\"}");
+    ask_ruled(s, new_gang(&s->w, 2, 1), 2, rules, 2);
+}
+
+static void a_spread_inside_a_rack(struct scene *s)
+{
+    static const struct tg_level host = {.name = "host", .rank = 2};
+    static const struct tg_place_rule rules[] = {
+        {.level = &host, .most = 1, .required = true, .field = "topology.spread[0]"}};
+
+    add_two_racks(s);
+    ask_ruled(s, new_gang(&s->w, 3, 1), 3, rules, 1);
+    s->request.pack_required = &levels[1];
+}
+
+static void a_spread_of_a_gang_for_which_there_are_too_few_devices(struct scene *s)
+{
+    static const struct tg_place_rule rules[] = {
+        {.level = &levels[1], .most = 2, .required = true, .field = "topology.spread[0]"}};
+
+    add_box(s, "a", "\"example.com/rack\":\"r1\"", 2, 1);
+    add_box(s, "b", "\"example.com/rack\":\"r2\"", 2, 1);
+    ask_ruled(s, new_gang(&s->w, 3, 1), 3, rules, 1);
+}
+
 /* --- the texts ---------------------------------------------------------------------------------
  */
 
@@ -603,6 +655,16 @@ static const struct {
     SITUATION(more_members_than_the_fleet_holds),
     SITUATION(two_moves_make_room),
     SITUATION(a_pod_that_asks_for_too_much_cpu_on_the_only_free_node),
+    SITUATION(more_members_than_racks_may_take),
+    SITUATION(a_spread_over_racks_of_which_one_is_full),
+    SITUATION(a_spread_over_a_label_that_no_node_has),
+    SITUATION(a_role_that_no_rack_holds_together),
+    SITUATION(a_role_that_is_spread_wider_than_there_are_racks),
+    SITUATION(devices_that_are_not_all_of_one_clique),
+    SITUATION(devices_that_say_nothing_of_a_clique),
+    SITUATION(a_spread_and_a_clique_that_do_not_go_together),
+    SITUATION(a_spread_inside_a_rack),
+    SITUATION(a_spread_of_a_gang_for_which_there_are_too_few_devices),
 };
 
 static void explain(struct scene *s, struct tg_explanation *ret)
@@ -617,6 +679,27 @@ static void explain(struct scene *s, struct tg_explanation *ret)
 
     if (tg_explain_request(world_fleet(&s->w), &input, s->w.arena, ret, &err) < 0)
         fail_msg("%s", err.message);
+}
+
+/* A placement that fails says why by itself: the same code, and the same sentence but for what
+ * would help, and for how long a place is held, which the fleet does not know. */
+static void placement_says_the_same(struct scene *s, const struct tg_explanation *e,
+                                    const char *text)
+{
+    struct tg_placement placement;
+    struct tg_no_place why = {.text = NULL};
+    int rc = tg_place(world_fleet(&s->w), &s->request, s->w.arena, &placement, &why, NULL);
+    const char *helps = strstr(text, ". It would fit now"), *until = strstr(text, " until 20");
+    size_t n = until != NULL   ? (size_t)(until - text)
+               : helps != NULL ? (size_t)(helps - text)
+                               : strlen(text);
+
+    assert_int_equal(rc, -TG_UNAVAILABLE);
+    assert_string_equal(why.reason, e->reason);
+    assert_int_equal(why.members_short, e->members - e->placed);
+    assert_int_equal(why.devices_per_member, e->devices);
+    if (strncmp(why.text, text, n) != 0)
+        fail_msg("placement: %s\nexplanation: %s", why.text, text);
 }
 
 /* The line of the file, without its end; "" at the end of the file. */
@@ -649,6 +732,7 @@ static void each_situation_is_told_like_this(void **state)
         situations[i].build(&s);
         explain(&s, &e);
         tg_explanation_sentence(&e, &text);
+        placement_says_the_same(&s, &e, text.data);
         snprintf(is, sizeof(is), "%s | %s: %s", situations[i].name,
                  e.reason == NULL ? "-" : e.reason, text.data);
         read_line(file, expected, sizeof(expected));

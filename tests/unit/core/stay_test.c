@@ -107,7 +107,7 @@ static void two_members_with_one_port_go_to_two_nodes(void **state)
     assert_int_equal(tg_place(world_fleet(&w), &request, w.arena, &placement, &why, &err),
                      -TG_UNAVAILABLE);
     assert_string_equal(why.reason, "InsufficientNodeResources");
-    assert_non_null(strstr(why.text, "node m has 0 host port TCP/80 left of the 1 needed "
+    assert_non_null(strstr(why.text, "on node m host port TCP/80 is taken "
                                      "(HostPortTaken)"));
     world_done(&w);
 }

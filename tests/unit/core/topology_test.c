@@ -53,7 +53,8 @@ static void no_more_than_so_many_are_in_a_domain(void **state)
     assert_int_equal(place(&w, pieces, 3, &one, 1, &p, &why), -TG_UNAVAILABLE);
     assert_string_equal(why.reason, "TopologyUnsatisfied");
     assert_int_equal(why.members_short, 1);
-    assert_non_null(strstr(why.text, "at most 1 in one of the 2 domains of rack"));
+    assert_non_null(
+        strstr(why.text, "no more than 1 may be in one domain of level rack (topology)"));
     assert_int_equal(place(&w, pieces, 3, &wish, 1, &p, &why), 0);
     assert_string_equal(p.pieces[0].node, "a");
     assert_string_equal(p.pieces[2].node, "a");

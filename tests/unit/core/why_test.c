@@ -37,8 +37,8 @@ static void a_fleet_whose_nodes_are_all_out_says_by_which_rule(void **state)
     assert_string_equal(no.reason, "NodesUnavailable");
     assert_string_equal(
         no.text,
-        "no node can take the pod: of 3 nodes 2 cordoned, 1 with taints that the pod does not "
-        "tolerate");
+        "no node can take the pod (3 nodes: 2 cordoned, 1 with taints that the pod does not "
+        "tolerate)");
     world_done(&w);
 }
 
@@ -54,10 +54,10 @@ static void devices_that_others_can_have_are_told_with_the_class(void **state)
     add_node(&w, "a", "", "");
     add_gpus(&w, "a", 2, "");
     no = why_one(&w, 1);
-    assert_string_equal(no.reason, "InsufficientDevices");
-    if (strstr(no.text,
-               "2 matching devices are given to nobody, since DeviceClass theirs, which is "
-               "not managed, matches too") == NULL)
+    assert_string_equal(no.reason, "DevicesContested");
+    if (strstr(no.text, "2 devices that match and are free are given to nobody, since DeviceClass "
+                        "theirs, which is "
+                        "not managed, matches too") == NULL)
         fail_msg("%s", no.text);
     world_done(&w);
 }
@@ -80,8 +80,10 @@ static void a_selector_that_nothing_matches_is_quoted(void **state)
                                 "\"cel\":{\"expression\":\"device.driver == 'x'\"}}]}}]"));
     no = why(&w, &(struct tg_place_request){.name = "pod", .pieces = &piece, .n_pieces = 1});
     assert_string_equal(no.reason, "NoMatchingDevice");
-    assert_string_equal(no.text, "no device on 1 suitable node matches DeviceClass gpu with the "
-                                 "selector 'device.driver == 'x''");
+    assert_string_equal(no.text,
+                        "none of the 2 devices of DeviceClass gpu matches the selectors of request "
+                        "r of claim ns/c. Nearly: 2 more devices without the selector "
+                        "`device.driver == 'x'`");
     world_done(&w);
 }
 
@@ -116,13 +118,14 @@ static void held_tainted_and_reserved_devices_are_counted_with_the_holders(void 
     }
     no = why_one(&w, 2);
     assert_string_equal(no.reason, "InsufficientDevices");
-    assert_string_equal(no.text, "2 devices on one node are needed; 1 is free of the 6 that match, "
-                                 "4 are held by claim ns/c0, claim "
-                                 "ns/c1, claim ns/c2 and others; left out: nodes 1 cordoned; 1 "
-                                 "matching device is tainted or "
-                                 "unhealthy; 1 matching device is never allocated (publishes an "
-                                 "attribute of the reserved domain tangram.dev); 1 pool "
-                                 "is unusable (pool d of gpu.example.com: incomplete)");
+    assert_string_equal(
+        no.text, "2 devices on one node are needed; 1 is free of the 6 that match, "
+                 "4 are held by claim ns/c0, claim "
+                 "ns/c1, claim ns/c2 and others; left out: nodes 1 cordoned; 1 "
+                 "matching device is tainted or "
+                 "unhealthy; 1 matching device is never allocated (publishes an "
+                 "attribute of the reserved domain tangram.dev); 1 pool "
+                 "is unusable (gpu.example.com/d: incomplete). Nearly: 1 more device once healthy");
     world_done(&w);
 }
 
@@ -143,8 +146,8 @@ static void a_node_with_devices_and_no_room_is_named_with_what_it_lacks(void **s
     assert_string_equal(no.reason, "InsufficientNodeResources");
     assert_string_equal(
         no.text,
-        "1 node has the devices but not the room: node a has 500m cpu left of the 1 needed "
-        "(InsufficientCPU)");
+        "the devices are there, the room for the pod is not: node a has 500m cpu left of the 1 "
+        "needed (InsufficientCPU)");
     piece = new_piece(&w,
                       decode(w.arena, &tg_pod_type,
                              "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"m\"},\"spec\":{"
@@ -153,8 +156,8 @@ static void a_node_with_devices_and_no_room_is_named_with_what_it_lacks(void **s
                       NULL);
     no = why(&w, &(struct tg_place_request){.name = "pod", .pieces = &piece, .n_pieces = 1});
     assert_string_equal(
-        no.text,
-        "2 nodes lack room: node a has 64Gi memory left of the 1Ti needed (InsufficientMemory)");
+        no.text, "no node has room for the pod: node a has 64Gi memory left of the 1Ti needed "
+                 "(InsufficientMemory)");
     world_done(&w);
 }
 
@@ -170,13 +173,18 @@ static void a_gang_says_how_far_it_got(void **state)
     add_gpus(&w, "a", 3, "");
     add_node(&w, "b", "", "");
     add_gpus(&w, "b", 3, "");
+    add_node(&w, "c", "", "");
+    add_gpus(&w, "c", 4, "");
+    add_holder(&w, "old", "c", "gpu-0");
+    add_holder(&w, "older", "c", "gpu-1");
+    add_holder(&w, "oldest", "c", "gpu-2");
     no = why(&w, &(struct tg_place_request){
                      .name = "gang ns/g", .pieces = new_gang(&w, 4, 2), .n_pieces = 4});
     assert_string_equal(no.reason, "FragmentedDevices");
     assert_string_equal(
         no.text,
-        "2 of 4 members have a place; for the next one, 2 devices on one node are needed; 2 are "
-        "free in all, but spread over 2 nodes with at most 1 each (best: node a with 1 of 2)");
+        "2 of 4 members have a place; for the next one, 2 devices on one node are needed; 3 are "
+        "free in all, but spread over 3 nodes with at most 1 each (best: node a with 1 of 2)");
     assert_int_equal(no.members_short, 2);
     world_done(&w);
 }
@@ -203,8 +211,10 @@ static void requests_that_want_the_same_device_are_called_so(void **state)
     no = why(&w, &(struct tg_place_request){.name = "pod", .pieces = &piece, .n_pieces = 1});
     assert_string_equal(no.reason, "InsufficientDevices");
     assert_string_equal(
-        no.text, "3 devices on one node are needed; node a has 3 free, but they cannot meet the 2 "
-                 "different requests together (1 of DeviceClass gpu, 2 of DeviceClass zero)");
+        no.text,
+        "3 devices on one node are needed; node a has 3 that are free, but they cannot meet "
+        "the 2 requests together. Nearly: 2 more devices without the selector "
+        "`device.attributes[\"" GPU_DRIVER "\"].index == 0` of the DeviceClass");
     world_done(&w);
 }
 
