@@ -50,6 +50,14 @@ fill() {
         wait "$kind"
     done
 
+    # One code and one text, wherever people look: the last event of three pods, three claims and the gang, and its status.
+    why=$(kn get gang trio -o jsonpath='{.status.explanation}')
+    kn get events -o json | jq -e --arg why "$why" '
+        [.items[] | select(.reason == "InsufficientDevices")] | group_by(.involvedObject.kind + "/" + .involvedObject.name) |
+        length == 7 and all(max_by(.lastTimestamp).message == $why)'
+    kn get gang trio -o json | jq -e --arg why "$why" '
+        any(.status.conditions[]; .reason == "InsufficientDevices" and .message == $why)'
+
     # And at no moment was there a part of a gang.
     jq -se '[.[].object | select(.metadata.name | startswith("trio-"))] |
         length >= 3 and all(.status.allocation == null)' "$BATS_TEST_TMPDIR/claims"
