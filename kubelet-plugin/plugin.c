@@ -206,18 +206,15 @@ static void on_node_changed(void *data, const struct tg_object_meta *node, const
 static bool find_layout(struct tg_plugin *plugin, const struct tg_device_set *devices,
                         enum tg_slice_layout *ret)
 {
-    bool counters = false;
-
     *ret = TG_SLICES_PLAIN;
     if (!tg_slice_layout_matters(devices))
         return true;
-    if (!tg_layout_probe_known(plugin->layout, &counters)) {
+    if (!tg_layout_probe_known(plugin->layout, ret)) {
         tg_layout_probe_ask(plugin->layout);
         return false;
     }
-    if (counters)
-        *ret = TG_SLICES_COUNTERS;
-    else if (tg_streq(plugin->options->placements, "derived"))
+    /* A controller that derives them does not look for counters beside devices. */
+    if (*ret != TG_SLICES_COUNTERS && tg_streq(plugin->options->placements, "derived"))
         *ret = TG_SLICES_DERIVED;
     return true;
 }
@@ -245,9 +242,9 @@ static void on_foreign_changed(void *data, const char *blocked)
     show_devices(plugin);
 }
 
-static void on_layout_known(void *data, bool counters)
+static void on_layout_known(void *data, enum tg_slice_layout layout)
 {
-    (void)counters;
+    (void)layout;
     show_devices(data);
 }
 

@@ -71,61 +71,122 @@ static struct tg_resource_slice_spec *make_spec(const struct tg_inventory_owner 
     return spec;
 }
 
-/* What the pool holds, before it is cut into slices. */
-struct content {
+/* What goes into one slice. */
+struct part {
     const struct tg_counter_set *sets;
-    size_t n_sets, set_slices;
-    struct tg_published devices;
-    size_t a_slice; /* devices */
-    size_t slices;
+    struct tg_device *devices;
+    size_t n_sets, n_devices;
 };
-
-static size_t slices_of(size_t n, size_t most)
-{
-    return (n + most - 1) / most;
-}
-
-static int find_content(enum tg_slice_layout layout, const struct tg_device_set *set,
-                        struct tg_arena *arena, struct content *ret, struct tg_error *err)
-{
-    *ret = (struct content){0};
-    int rc = tg_slice_layout_apply(layout, set, arena, &ret->devices, err);
-    if (rc < 0)
-        return rc;
-    if (ret->devices.counters) {
-        ret->sets = set->counter_sets.items;
-        ret->n_sets = set->counter_sets.n;
-    }
-    ret->a_slice = ret->devices.counters ? TG_SLICE_DEVICES_MAX_ADVANCED : TG_SLICE_DEVICES_MAX;
-    ret->set_slices = slices_of(ret->n_sets, TG_SLICE_COUNTER_SETS_MAX);
-    ret->slices = ret->set_slices + slices_of(ret->devices.n, ret->a_slice);
-    if (ret->slices == 0)
-        ret->slices = 1;
-    return 0;
-}
+struct content {
+    struct part *parts;
+    size_t n;
+};
 
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static int fill(struct tg_resource_slice_spec *spec, const struct content *content, size_t index,
+static void cut_sets(const struct tg_counter_set *sets, size_t n, struct content *ret)
+{
+    for (size_t i = 0; i < n; i += TG_SLICE_COUNTER_SETS_MAX)
+        ret->parts[ret->n++] =
+            (struct part){.sets = sets + i, .n_sets = smaller(n - i, TG_SLICE_COUNTER_SETS_MAX)};
+}
+
+static void cut_devices(struct tg_device *devices, size_t n, size_t most, struct content *ret)
+{
+    for (size_t i = 0; i < n; i += most)
+        ret->parts[ret->n++] =
+            (struct part){.devices = devices + i, .n_devices = smaller(n - i, most)};
+}
+
+static bool consumes(const struct tg_device *device, const struct tg_counter_set *set)
+{
+    return device->consumes_counters.n > 0 &&
+           tg_streq(device->consumes_counters.items[0].name, set->name);
+}
+
+/* Into `to`, in their order, those that consume of the set; NULL: of none. Returns how many. */
+static size_t pick(const struct tg_published *from, const struct tg_counter_set *set,
+                   struct tg_device *to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < from->n; i++) {
+        if (set == NULL ? from->items[i].consumes_counters.n == 0 : consumes(&from->items[i], set))
+            to[n++] = from->items[i];
+    }
+    return n;
+}
+
+/* As many cards in a slice as there is room for, each with its counters; and what has none. */
+static int cut_together(const struct tg_device_set *set, const struct tg_published *published,
+                        struct tg_device *devices, struct content *ret, struct tg_error *err)
+{
+    size_t at = 0, counters = 0;
+    for (size_t i = 0; i < set->counter_sets.n; i++) {
+        const struct tg_counter_set *one = &set->counter_sets.items[i];
+        struct part *last = ret->n == 0 ? NULL : &ret->parts[ret->n - 1];
+        size_t n = pick(published, one, devices + at);
+        if (n > TG_SLICE_DEVICES_MAX_ADVANCED || one->counters.n > TG_SLICE_COUNTERS_MAX_TOGETHER)
+            return tg_error_set(err, TG_FAILED_PRECONDITION,
+                                "%s: %zu devices over %zu counters do not fit into one slice, as "
+                                "this API server (1.34) wants it",
+                                one->name, n, one->counters.n);
+        if (last == NULL || last->n_devices + n > TG_SLICE_DEVICES_MAX_ADVANCED ||
+            counters + one->counters.n > TG_SLICE_COUNTERS_MAX_TOGETHER) {
+            last = &ret->parts[ret->n++];
+            *last = (struct part){.sets = one, .devices = devices + at};
+            counters = 0;
+        }
+        last->n_sets++;
+        last->n_devices += n;
+        counters += one->counters.n;
+        at += n;
+    }
+    cut_devices(devices + at, pick(published, NULL, devices + at), TG_SLICE_DEVICES_MAX, ret);
+    return 0;
+}
+
+/* What the pool holds, cut into slices. */
+static int find_content(enum tg_slice_layout layout, const struct tg_device_set *set,
+                        struct tg_arena *arena, struct content *ret, struct tg_error *err)
+{
+    struct tg_published published;
+    *ret = (struct content){0};
+    int rc = tg_slice_layout_apply(layout, set, arena, &published, err);
+    if (rc < 0)
+        return rc;
+    ret->parts =
+        tg_arena_alloc_array(arena, set->counter_sets.n + published.n + 1, sizeof(*ret->parts));
+    struct tg_device *devices = tg_arena_alloc_array(arena, published.n, sizeof(*devices));
+    if (ret->parts == NULL || devices == NULL)
+        return exhausted(err);
+    if (published.counters && layout == TG_SLICES_TOGETHER)
+        rc = cut_together(set, &published, devices, ret, err);
+    else if (published.counters)
+        cut_sets(set->counter_sets.items, set->counter_sets.n, ret);
+    if (layout != TG_SLICES_TOGETHER || !published.counters)
+        cut_devices(published.items, published.n,
+                    published.counters ? TG_SLICE_DEVICES_MAX_ADVANCED : TG_SLICE_DEVICES_MAX, ret);
+    if (ret->n == 0)
+        ret->parts[ret->n++] = (struct part){0};
+    return rc;
+}
+
+static int fill(struct tg_resource_slice_spec *spec, const struct part *part,
                 struct tg_arena *arena, struct tg_error *err)
 {
-    if (index < content->set_slices) {
-        size_t first = index * TG_SLICE_COUNTER_SETS_MAX;
-        size_t n = smaller(content->n_sets - first, TG_SLICE_COUNTER_SETS_MAX);
-        spec->shared_counters.items =
-            tg_arena_alloc_array(arena, n, sizeof(*spec->shared_counters.items));
-        if (spec->shared_counters.items == NULL)
-            return exhausted(err);
-        memcpy(spec->shared_counters.items, content->sets + first, n * sizeof(*content->sets));
-        spec->shared_counters.n = n;
+    spec->devices.items = part->devices;
+    spec->devices.n = part->n_devices;
+    if (part->n_sets == 0)
         return 0;
-    }
-    size_t first = (index - content->set_slices) * content->a_slice;
-    spec->devices.items = content->devices.items + first;
-    spec->devices.n = smaller(content->devices.n - first, content->a_slice);
+    spec->shared_counters.items =
+        tg_arena_alloc_array(arena, part->n_sets, sizeof(*spec->shared_counters.items));
+    if (spec->shared_counters.items == NULL)
+        return exhausted(err);
+    memcpy(spec->shared_counters.items, part->sets, part->n_sets * sizeof(*part->sets));
+    spec->shared_counters.n = part->n_sets;
     return 0;
 }
 
@@ -142,17 +203,17 @@ int tg_inventory_build(const struct tg_inventory_owner *owner, const struct tg_d
         rc = find_content(owner->layout, set, arena, &content, err);
     if (rc < 0)
         return rc;
-    struct tg_resource_slice *items = tg_arena_alloc_array(arena, content.slices, sizeof(*items));
+    struct tg_resource_slice *items = tg_arena_alloc_array(arena, content.n, sizeof(*items));
     if (items == NULL)
         return exhausted(err);
-    for (size_t i = 0; i < content.slices && rc == 0; i++) {
+    for (size_t i = 0; i < content.n && rc == 0; i++) {
         items[i].metadata = make_metadata(owner, i, arena);
-        items[i].spec = make_spec(owner, content.slices, arena);
+        items[i].spec = make_spec(owner, content.n, arena);
         rc = items[i].metadata == NULL || items[i].spec == NULL
                  ? exhausted(err)
-                 : fill(items[i].spec, &content, i, arena, err);
+                 : fill(items[i].spec, &content.parts[i], arena, err);
     }
     if (rc == 0)
-        *ret = (struct tg_slice_list){.items = items, .n = content.slices};
+        *ret = (struct tg_slice_list){.items = items, .n = content.n};
     return rc;
 }

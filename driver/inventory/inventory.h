@@ -8,7 +8,8 @@
  * and node), so that their lexical order is the order of the devices and two writers can never
  * create the same slice twice. A pool without devices is one empty slice: consumers then know that
  * the driver lives. Counter sets, where they are published, are in slices of their own before those
- * of the devices, at most 8 a slice; of devices 128 fit into one, 64 where some consume counters.
+ * of the devices, at most 8 a slice, or beside the devices that consume them, at most 32 counters a
+ * slice (layout.h); of devices 128 fit into one, 64 where some consume counters.
  */
 #ifndef TG_DRIVER_INVENTORY_INVENTORY_H
 #define TG_DRIVER_INVENTORY_INVENTORY_H

@@ -44,7 +44,7 @@ int tg_slice_layout_apply(enum tg_slice_layout layout, const struct tg_device_se
         *to = from->device;
         if (to->consumes_counters.n == 0)
             continue;
-        if (layout == TG_SLICES_COUNTERS) {
+        if (tg_slice_layout_keeps_counters(layout)) {
             ret->counters = true;
             continue;
         }

@@ -13,7 +13,14 @@ enum tg_slice_layout {
     TG_SLICES_PLAIN,    /* only what stands: a place that has to be made first is left out */
     TG_SLICES_DERIVED,  /* places, too, with derived: true; the controller keeps the counters */
     TG_SLICES_COUNTERS, /* places, too, and counter sets in slices of their own (1.35 and newer) */
+    TG_SLICES_TOGETHER, /* places, too, and each counter set beside the devices that consume
+                           it: 1.34 with its alpha feature, which looks no further than a slice */
 };
+
+static inline bool tg_slice_layout_keeps_counters(enum tg_slice_layout layout)
+{
+    return layout == TG_SLICES_COUNTERS || layout == TG_SLICES_TOGETHER;
+}
 
 /* True if the set has what layouts treat differently. */
 static inline bool tg_slice_layout_matters(const struct tg_device_set *set)

@@ -12,8 +12,9 @@
 #define TG_RESULTS_MAX 32       /* AllocationResultsMaxSize */
 #define TG_RESERVED_FOR_MAX 256 /* ResourceClaimReservedForMaxSize */
 #define TG_SLICE_DEVICES_MAX 128
-#define TG_SLICE_DEVICES_MAX_ADVANCED 64 /* with taints or counters (1.35+) */
-#define TG_SLICE_COUNTER_SETS_MAX 8      /* ResourceSliceMaxCounterSets (1.35+) */
+#define TG_SLICE_DEVICES_MAX_ADVANCED 64  /* with taints or counters (1.35+) */
+#define TG_SLICE_COUNTER_SETS_MAX 8       /* ResourceSliceMaxCounterSets (1.35+) */
+#define TG_SLICE_COUNTERS_MAX_TOGETHER 32 /* of all sets of a slice (1.34) */
 #define TG_CLAIM_FINALIZER "resource.kubernetes.io/delete-protection"
 
 struct tg_device_attribute { /* exactly one is set */

@@ -52,6 +52,35 @@ static void counter_sets_come_first_and_in_slices_of_their_own(void **state)
         assert_int_equal(list.items[i].spec->pool->resource_slice_count.value, 3);
 }
 
+/* 1.34 looks no further than a slice: 32 counters, each beside all that consume it. */
+static void counter_sets_are_beside_the_devices_that_consume_them(void **state)
+{
+    (void)state;
+    struct tg_slice_list list = build(TG_SLICES_TOGETHER);
+    size_t devices = 0, sets = 0;
+    assert_int_equal(list.n, 3); /* three cards, one, and the one that is not partitioned */
+    for (size_t i = 0; i < list.n; i++) {
+        const struct tg_resource_slice_spec *spec = list.items[i].spec;
+        assert_int_equal(spec->pool->resource_slice_count.value, 3);
+        assert_true(spec->devices.n <= 64);
+        assert_true(spec->shared_counters.n * 8 <= 32);
+        for (size_t k = 0; k < spec->devices.n && i < 2; k++) {
+            size_t at = 0;
+            while (at < spec->shared_counters.n &&
+                   !tg_streq(spec->shared_counters.items[at].name,
+                             spec->devices.items[k].consumes_counters.items[0].name))
+                at++;
+            assert_true(at < spec->shared_counters.n);
+        }
+        devices += spec->devices.n;
+        sets += spec->shared_counters.n;
+    }
+    assert_int_equal(devices, m->set.devices.n);
+    assert_int_equal(sets, 4);
+    assert_int_equal(list.items[2].spec->devices.n, 1);
+    assert_int_equal(list.items[2].spec->shared_counters.n, 0);
+}
+
 static void names_are_the_same_in_all_layouts(void **state)
 {
     (void)state;
@@ -110,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_counters_only_what_stands_is_published),
         TEST(counter_sets_come_first_and_in_slices_of_their_own),
+        TEST(counter_sets_are_beside_the_devices_that_consume_them),
         TEST(names_are_the_same_in_all_layouts),
         TEST(derived_devices_say_so_and_what_the_controller_needs),
         TEST(slices_that_lost_their_counters_are_not_what_was_wanted),

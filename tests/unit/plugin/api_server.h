@@ -77,9 +77,11 @@ static inline void api_write(struct api_server *api, struct test_connection *con
         memmove(version, end + 1, strlen(end + 1) + 1);
     }
     /* Under a name that nobody knows they are as good as dropped. */
-    char *counters = api->no_counters ? strstr(copy, "\"sharedCounters\"") : NULL;
-    if (counters != NULL)
-        counters[1] = 'x';
+    static const char *const fields[] = {"\"sharedCounters\"", "\"consumesCounters\""};
+    for (size_t i = 0; api->no_counters && i < sizeof(fields) / sizeof(fields[0]); i++) {
+        for (char *field = copy; (field = strstr(field, fields[i])) != NULL;)
+            field[1] = 'x';
+    }
     TG_AUTOFREE char *body = api_stored(copy);
     test_reply(connection, 201, "Content-Type: application/json\r\n", body);
 }

@@ -14,14 +14,14 @@ struct bench {
     struct api_server api;
     struct tg_layout_probe *probe;
     int told;
-    bool counters;
+    enum tg_slice_layout layout;
 };
 
-static void told(void *data, bool counters)
+static void told(void *data, enum tg_slice_layout layout)
 {
     struct bench *bench = data;
     bench->told++;
-    bench->counters = counters;
+    bench->layout = layout;
 }
 
 static int setup(void **state)
@@ -44,23 +44,23 @@ static int teardown(void **state)
     return 0;
 }
 
-static bool ask(struct bench *bench)
+static enum tg_slice_layout ask(struct bench *bench)
 {
-    bool counters = false;
+    enum tg_slice_layout layout = TG_SLICES_DERIVED;
     tg_layout_probe_ask(bench->probe);
     while (bench->told == 0)
         tg_loop_run_once(bench->loop, true);
-    assert_true(tg_layout_probe_known(bench->probe, &counters));
-    assert_true(counters == bench->counters);
-    return counters;
+    assert_true(tg_layout_probe_known(bench->probe, &layout));
+    assert_int_equal(layout, bench->layout);
+    return layout;
 }
 
 static void the_question_is_a_dry_run_of_our_node(void **state)
 {
     struct bench *bench = *state;
-    bool counters;
-    assert_false(tg_layout_probe_known(bench->probe, &counters));
-    assert_true(ask(bench));
+    enum tg_slice_layout layout;
+    assert_false(tg_layout_probe_known(bench->probe, &layout));
+    assert_int_equal(ask(bench), TG_SLICES_COUNTERS);
     assert_int_equal(api_count(&bench->api, "POST", "dryRun=All"), 1);
     assert_non_null(
         strstr(api_last(&bench->api, "POST", "resourceslices"), "\"nodeName\":\"node-a\""));
@@ -70,20 +70,31 @@ static void a_server_that_drops_counters_keeps_none(void **state)
 {
     struct bench *bench = *state;
     bench->api.no_counters = true;
-    assert_false(ask(bench));
+    assert_int_equal(ask(bench), TG_SLICES_PLAIN);
 }
 
-static void a_server_that_refuses_them_keeps_none(void **state)
+/* 1.34 with its alpha feature: what a device consumes must be in its own slice. */
+static void a_server_that_wants_them_in_the_slice_of_the_device_is_understood(void **state)
+{
+    struct bench *bench = *state;
+    bench->api.fail = 422; /* the next write only */
+    assert_int_equal(ask(bench), TG_SLICES_TOGETHER);
+    assert_int_equal(api_count(&bench->api, "POST", "dryRun=All"), 2);
+    assert_non_null(strstr(api_last(&bench->api, "POST", "resourceslices"), "\"sharedCounters\""));
+}
+
+static void a_server_that_refuses_one_and_drops_the_other_keeps_none(void **state)
 {
     struct bench *bench = *state;
     bench->api.fail = 422;
-    assert_false(ask(bench));
+    bench->api.no_counters = true;
+    assert_int_equal(ask(bench), TG_SLICES_PLAIN);
 }
 
 static void a_failure_is_no_answer(void **state)
 {
     struct bench *bench = *state;
-    bool counters;
+    enum tg_slice_layout layout;
     bench->api.fail = 403;
     tg_layout_probe_ask(bench->probe);
     while (bench->api.n == 0)
@@ -91,7 +102,7 @@ static void a_failure_is_no_answer(void **state)
     for (int i = 0; i < 20; i++)
         tg_loop_run_once(bench->loop, false);
     assert_int_equal(bench->told, 0);
-    assert_false(tg_layout_probe_known(bench->probe, &counters));
+    assert_false(tg_layout_probe_known(bench->probe, &layout));
 }
 
 int main(void)
@@ -99,7 +110,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_question_is_a_dry_run_of_our_node, setup, teardown),
         cmocka_unit_test_setup_teardown(a_server_that_drops_counters_keeps_none, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_server_that_refuses_them_keeps_none, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_server_that_wants_them_in_the_slice_of_the_device_is_understood, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_server_that_refuses_one_and_drops_the_other_keeps_none,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(a_failure_is_no_answer, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
