@@ -193,8 +193,7 @@ static int find_reason(struct tg_explaining *e, struct tg_error *err)
     }
     rc = tg_explain_topology(e, err);
     if (rc == 0 && level != NULL)
-        rc = tg_rules_search(e->board, &e->pack.everything, &e->out->best_domain.whole_fleet_fits,
-                             err);
+        rc = tg_pack_anywhere(e->board, &e->out->best_domain.whole_fleet_fits, err);
     if (rc == 0)
         rc = find_domain(e, err);
     if (rc == 0)
@@ -226,8 +225,12 @@ int tg_explain_board(struct tg_board *board, const struct tg_pack *pack, struct 
     if (rc < 0)
         return rc;
     *out = (struct tg_explanation){.members = board->n_members};
-    *e = (struct tg_explaining){
-        .in = &input, .out = out, .arena = board->arena, .board = board, .pack = *pack};
+    *e = (struct tg_explaining){.in = &input,
+                                .out = out,
+                                .arena = board->arena,
+                                .board = board,
+                                .pack = *pack,
+                                .brief = true};
     rc = find_reason(e, err);
     if (rc < 0)
         return rc;

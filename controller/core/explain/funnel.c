@@ -406,11 +406,15 @@ static void list_devices(struct tg_explaining *e, const struct tg_fleet_node *ro
     if (e->out->n_requests == 0)
         return;
     memset(&e->whole[row->first_device], 1, row->n_devices * sizeof(*e->whole));
-    for (uint32_t d = row->first_device; d < row->first_device + row->n_devices; d++) {
-        if ((e->board->fleet->faces[d] & TG_FACE_FREE) != 0)
+    for (uint32_t d = row->first_device;
+         (!e->brief || e->n_held < TG_EXPLAIN_HELD) && d < row->first_device + row->n_devices;
+         d++) {
+        bool is_free = (e->board->fleet->faces[d] & TG_FACE_FREE) != 0;
+
+        if (is_free && !e->brief)
             e->choices[e->n_choices++] =
                 (struct tg_explain_choice){.device = d, .requests = requests};
-        else if (e->n_held < TG_EXPLAIN_HELD)
+        else if (!is_free && e->n_held < TG_EXPLAIN_HELD)
             e->held[e->n_held++] = d;
     }
 }

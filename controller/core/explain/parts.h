@@ -34,6 +34,7 @@ struct tg_explaining {
     struct tg_arena *arena;
     struct tg_pack pack;
     const struct tg_domain *domain; /* where it came closest */
+    bool brief;   /* nothing but the reason is wanted: no choices, so no tg_explain_stages */
     bool blocked; /* the rules of the request beside pack are what is in the way */
     const struct tg_board_member *member; /* the first one without a place */
     const struct tg_board_group *group;

@@ -328,3 +328,12 @@ int tg_pack_place(const struct tg_pack *pack, struct tg_board *board, bool *ret,
         rc = tg_pack_search(pack, board, ret, err);
     return rc;
 }
+
+int tg_pack_anywhere(struct tg_board *board, bool *ret, struct tg_error *err)
+{
+    struct tg_domain whole;
+    int rc = tg_domain_whole(board, &whole, err);
+
+    *ret = false;
+    return rc < 0 ? rc : search_domain(board, &whole, ret, err);
+}

@@ -23,5 +23,7 @@ int tg_pack_search(const struct tg_pack *pack, struct tg_board *board, bool *ret
  * which stay on. */
 int tg_pack_place(const struct tg_pack *pack, struct tg_board *board, bool *ret,
                   struct tg_error *err);
+/* Would all members have a place if they needed not be in one domain of the required level? */
+int tg_pack_anywhere(struct tg_board *board, bool *ret, struct tg_error *err);
 
 #endif
