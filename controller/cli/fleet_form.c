@@ -399,6 +399,26 @@ static void add_busy_claim(struct form *f, const struct busy *b)
     tg_world_put(f->world, TG_VIEW_CLAIM, &made->claim, f->document);
 }
 
+/* Cards of the node that can be had as a whole: gpu-0, gpu-1 ... */
+static size_t count_whole_cards(struct form *f, const char *node)
+{
+    const struct tg_view_list *slices = &f->world->view.lists[TG_VIEW_SLICE];
+    size_t n = 0;
+
+    for (size_t i = 0; i < slices->n; i++) {
+        const struct tg_resource_slice *slice = slices->items[i];
+
+        if (slice->spec == NULL || slice->spec->pool == NULL ||
+            !tg_streq(slice->spec->pool->name, node))
+            continue;
+        for (size_t k = 0; k < slice->spec->devices.n; k++) {
+            if (tg_streq(slice->spec->devices.items[k].name, tg_cards_device(n, f->world->arena)))
+                n++;
+        }
+    }
+    return n;
+}
+
 static void add_busy(struct form *f, const struct tg_json *entry, size_t index)
 {
     struct busy b = {.node = NULL};
@@ -412,6 +432,10 @@ static void add_busy(struct form *f, const struct tg_json *entry, size_t index)
         problem(f, entry, path, "node and gpus are needed");
     else if (tg_view_get(&f->world->view, TG_VIEW_NODE, NULL, b.node) == NULL)
         problem(f, tg_json_get(entry, "node"), path, "there is no such node above");
+    else if (count_whole_cards(f, b.node) < (size_t)b.gpus)
+        problem(f, tg_json_get(entry, "gpus"), path,
+                "the node has fewer whole cards (none where mig is dynamic): name fewer, or give "
+                "fleet and claims as manifests");
     else if (f->world->problems->n == before)
         add_busy_claim(f, &b);
 }

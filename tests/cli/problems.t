@@ -15,6 +15,10 @@ What cannot be used is said with file, line and column, all of it, and the exit 
   bad-fleet.yaml:7:39: busy[2]: expected a mapping
   bad-fleet.yaml:8:8: nodez: unknown field; known here: apiVersion, kind, metadata, nodes, busy
   [2]
+  $ simulate busy-mig.yaml
+  busy-mig.yaml:6:24: busy[0]: the node has fewer whole cards (none where mig is dynamic): name fewer, or give fleet and claims as manifests
+  busy-mig.yaml:6:44: busy[1]: the node has fewer whole cards (none where mig is dynamic): name fewer, or give fleet and claims as manifests
+  [2]
   $ simulate nothing-there.yaml
   nothing-there.yaml: cannot open "nothing-there.yaml": No such file or directory
   [2]
