@@ -193,7 +193,7 @@ static int fill(struct tg_resource_slice_spec *spec, const struct part *part,
 int tg_inventory_build(const struct tg_inventory_owner *owner, const struct tg_device_set *set,
                        struct tg_arena *arena, struct tg_slice_list *ret, struct tg_error *err)
 {
-    struct content content;
+    struct content content = {0};
     int rc = tg_name_check(TG_NAME_DRIVER, tg_or(owner->driver, ""), err);
     if (rc == 0)
         rc = tg_name_check(TG_NAME_SUBDOMAIN, tg_or(owner->node_name, ""), err);
