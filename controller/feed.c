@@ -7,9 +7,15 @@ static const struct {
     bool part; /* of the fleet */
     enum tg_fleet_kind kind;
 } fed[TG_VIEW_KINDS] = {
-    [TG_VIEW_POD] = {true, TG_FLEET_POD},     [TG_VIEW_NODE] = {true, TG_FLEET_NODE},
-    [TG_VIEW_CLAIM] = {true, TG_FLEET_CLAIM}, [TG_VIEW_SLICE] = {true, TG_FLEET_SLICE},
-    [TG_VIEW_CLASS] = {true, TG_FLEET_CLASS}, [TG_VIEW_TAINT_RULE] = {true, TG_FLEET_TAINT_RULE},
+    [TG_VIEW_POD] = {true, TG_FLEET_POD},
+    [TG_VIEW_NODE] = {true, TG_FLEET_NODE},
+    [TG_VIEW_CLAIM] = {true, TG_FLEET_CLAIM},
+    [TG_VIEW_SLICE] = {true, TG_FLEET_SLICE},
+    [TG_VIEW_CLASS] = {true, TG_FLEET_CLASS},
+    [TG_VIEW_TAINT_RULE] = {true, TG_FLEET_TAINT_RULE},
+    [TG_VIEW_VOLUME] = {true, TG_FLEET_VOLUME},
+    [TG_VIEW_VOLUME_CLAIM] = {true, TG_FLEET_VOLUME_CLAIM},
+    [TG_VIEW_STORAGE_CLASS] = {true, TG_FLEET_STORAGE_CLASS},
 };
 
 void tg_controller_feed(struct tg_controller *controller, enum tg_view_kind kind,

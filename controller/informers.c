@@ -9,6 +9,8 @@
  * are packed and cost a few microseconds when a pass looks at them. */
 #define HOT_BYTES ((size_t)32 << 20)
 #define PART 500 /* objects that are whole at a time for who looks at everything */
+/* The fleet keeps what it needs of these, and nobody else looks at them. */
+#define FEW_BYTES ((size_t)1 << 16)
 
 /* Every kind that the controller watches. An optional one is not served by every Kubernetes
  * version. */
@@ -17,15 +19,19 @@ static const struct watched {
     bool optional;
     const struct tg_type *const *salvage; /* as in tg_informer_config */
     size_t hot_bytes;                     /* as there */
+    bool unseen;                          /* in no view */
 } watched[TG_VIEW_KINDS] = {
-    [TG_VIEW_POD] = {&tg_kind_pod, false, tg_pod_salvage, HOT_BYTES},
-    [TG_VIEW_NODE] = {&tg_kind_node, false, NULL, 0},
-    [TG_VIEW_NAMESPACE] = {&tg_kind_namespace, false, NULL, 0},
-    [TG_VIEW_CLAIM] = {&tg_kind_resource_claim, false, tg_resource_claim_salvage, HOT_BYTES},
-    [TG_VIEW_SLICE] = {&tg_kind_resource_slice, false, NULL, 0},
-    [TG_VIEW_CLASS] = {&tg_kind_device_class, false, NULL, 0},
-    [TG_VIEW_TAINT_RULE] = {&tg_kind_device_taint_rule, true, NULL, 0},
-    [TG_VIEW_GANG] = {&tg_kind_gang, false, NULL, 0},
+    [TG_VIEW_POD] = {&tg_kind_pod, false, tg_pod_salvage, HOT_BYTES, false},
+    [TG_VIEW_NODE] = {&tg_kind_node, false, NULL, 0, false},
+    [TG_VIEW_NAMESPACE] = {&tg_kind_namespace, false, NULL, 0, false},
+    [TG_VIEW_CLAIM] = {&tg_kind_resource_claim, false, tg_resource_claim_salvage, HOT_BYTES, false},
+    [TG_VIEW_SLICE] = {&tg_kind_resource_slice, false, NULL, 0, false},
+    [TG_VIEW_CLASS] = {&tg_kind_device_class, false, NULL, 0, false},
+    [TG_VIEW_TAINT_RULE] = {&tg_kind_device_taint_rule, true, NULL, 0, false},
+    [TG_VIEW_GANG] = {&tg_kind_gang, false, NULL, 0, false},
+    [TG_VIEW_VOLUME] = {&tg_kind_persistent_volume, false, NULL, FEW_BYTES, true},
+    [TG_VIEW_VOLUME_CLAIM] = {&tg_kind_persistent_volume_claim, false, NULL, FEW_BYTES, true},
+    [TG_VIEW_STORAGE_CLASS] = {&tg_kind_storage_class, false, NULL, FEW_BYTES, true},
 };
 
 static void on_change(void *data, struct tg_informer *informer, const struct tg_stored *before,
@@ -160,7 +166,7 @@ static void fill(const struct tg_controller *controller, enum tg_view_kind kind,
 {
     struct filling filling = {.view = view, .kind = kind};
 
-    if (controller->informers[kind] != NULL)
+    if (controller->informers[kind] != NULL && !watched[kind].unseen)
         tg_informer_each(controller->informers[kind], add, &filling);
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/kubernetes/objects/core.h"
 #include "api/kubernetes/objects/resource.h"
+#include "api/kubernetes/objects/storage.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
@@ -31,12 +32,18 @@ struct dumping {
 
 /* --- what is left out ------------------------------------------------------------------------ */
 
+static bool is_read(const char *annotation)
+{
+    return tg_has_prefix(annotation, TG_GROUP "/") || tg_streq(annotation, TG_VOLUME_BOUND) ||
+           tg_streq(annotation, TG_VOLUME_NODE) || tg_streq(annotation, TG_VOLUME_CLASS);
+}
+
 static void clean_meta(struct tg_object_meta *meta)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < meta->annotations.n; i++)
-        if (tg_has_prefix(meta->annotations.items[i].key, TG_GROUP "/"))
+        if (is_read(meta->annotations.items[i].key))
             meta->annotations.items[kept++] = meta->annotations.items[i];
     meta->annotations.n = kept;
 }
@@ -138,6 +145,9 @@ static const struct part {
     {&tg_kind_resource_claim_template, clean_template, false},
     {&tg_kind_gang, clean_gang, true},
     {&tg_kind_resource_claim, clean_claim, false},
+    {&tg_kind_persistent_volume, NULL, false},
+    {&tg_kind_persistent_volume_claim, NULL, false},
+    {&tg_kind_storage_class, NULL, false},
     {&tg_kind_pod, clean_pod, false},
 };
 

@@ -118,6 +118,14 @@ int tg_simulation_fleet(struct tg_world *world, struct tg_fleet **ret, struct tg
         .n_pods = lists[TG_VIEW_POD].n,
         .taint_rules = (const struct tg_device_taint_rule *const *)lists[TG_VIEW_TAINT_RULE].items,
         .n_taint_rules = lists[TG_VIEW_TAINT_RULE].n,
+        .volumes = (const struct tg_persistent_volume *const *)lists[TG_VIEW_VOLUME].items,
+        .n_volumes = lists[TG_VIEW_VOLUME].n,
+        .volume_claims =
+            (const struct tg_persistent_volume_claim *const *)lists[TG_VIEW_VOLUME_CLAIM].items,
+        .n_volume_claims = lists[TG_VIEW_VOLUME_CLAIM].n,
+        .storage_classes =
+            (const struct tg_storage_class *const *)lists[TG_VIEW_STORAGE_CLASS].items,
+        .n_storage_classes = lists[TG_VIEW_STORAGE_CLASS].n,
         .instance = tg_configuration_instance(world->configuration),
         .selectors = world->view.selectors};
 

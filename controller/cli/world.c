@@ -155,6 +155,9 @@ static const struct plain_kind {
     {&tg_kind_device_class, TG_VIEW_CLASS},
     {&tg_kind_device_taint_rule, TG_VIEW_TAINT_RULE},
     {&tg_kind_gang, TG_VIEW_GANG},
+    {&tg_kind_persistent_volume, TG_VIEW_VOLUME},
+    {&tg_kind_persistent_volume_claim, TG_VIEW_VOLUME_CLAIM},
+    {&tg_kind_storage_class, TG_VIEW_STORAGE_CLASS},
 };
 
 static const struct special_kind {

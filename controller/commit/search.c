@@ -2,6 +2,7 @@
 #include "controller/commit/search.h"
 
 #include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/str.h"
 #include "controller/commit/rules.h"
 
 struct searching {
@@ -39,6 +40,8 @@ static int find_levels(struct searching *s, struct tg_error *err)
 
 const char *tg_search_reason(const struct tg_error *why)
 {
+    if (tg_streq(why->reason, TG_VOLUME_NOT_READY))
+        return TG_VOLUME_NOT_READY;
     switch ((int)why->code) {
     case TG_RESOURCE_EXHAUSTED:
         return "TooLarge";

@@ -26,7 +26,7 @@ PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 # Everything but the lease: a process that ends with its leadership has nothing that could leak.
 MARATHON = {"do": "random", "seed": 1, "percent": 25, "times": -1,
-            "resource": "pods|nodes|namespaces|events|gangs.*|resource.*|deviceclasses|devicetaintrules"}
+            "resource": "pods|nodes|namespaces|events|gangs.*|resource.*|deviceclasses|devicetaintrules|persistentvolume.*|storageclasses"}
 
 
 def steady(options, config):

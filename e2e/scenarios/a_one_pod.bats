@@ -30,3 +30,39 @@ teardown() { scenario_teardown; }
     expect_distinct 12 "$everything"
     grep -qx "$devices" <<<"$everything"
 }
+
+# A disk that one node has: nothing of it is there at first.
+@test "(a) a pod with a volume waits for it, and goes to the node that has it" {
+    local node
+    node=$(tg_node_names | tail -n 1)
+    { template one 1 "$H100"; pod reader one "  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]"; } | kn create -f -
+    wait_event 30 Pod reader "VolumeNotReady: .*PersistentVolumeClaim data does not exist yet"
+    kn create -f - <<YAML
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $NAMESPACE}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  storageClassName: ""
+  persistentVolumeReclaimPolicy: Retain
+  local: {path: /tmp}
+  claimRef: {namespace: $NAMESPACE, name: data}
+  nodeAffinity:
+    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [$node]}]}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec:
+  accessModes: [ReadWriteOnce]
+  storageClassName: ""
+  volumeName: $NAMESPACE
+  resources: {requests: {storage: 1Gi}}
+YAML
+    wait_ready 60 reader
+    [[ $(kn get pod reader -o jsonpath='{.spec.nodeName}') == "$node" ]]
+    kn delete pod/reader --wait --timeout=30s
+    kn delete pvc/data --wait --timeout=30s
+    k delete "pv/$NAMESPACE" --wait --timeout=30s
+}

@@ -292,7 +292,7 @@ static int read_pod_and_node(const struct question *q, struct tg_pod **pod, stru
                                        (void **)node, NULL);
 }
 
-typedef bool (*fit_rule)(const struct tg_fleet_node *node, const struct tg_pod *pod);
+typedef bool (*fit_rule)(const struct tg_fleet_node *node, const struct tg_fit_guest *guest);
 
 static void answer_fit(const struct question *q, const fit_rule *rules, size_t n,
                        struct answer *answer)
@@ -309,7 +309,7 @@ static void answer_fit(const struct question *q, const fit_rule *rules, size_t n
     row.object = node;
     row.name = node->metadata->name;
     for (size_t i = 0; i < n; i++)
-        passes = passes && rules[i](&row, pod);
+        passes = passes && rules[i](&row, &(struct tg_fit_guest){.pod = pod});
     put(answer, "ok");
     put_boolean(answer, passes);
 }

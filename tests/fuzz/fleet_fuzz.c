@@ -40,6 +40,9 @@ static const struct {
     [TG_VIEW_SLICE] = {TG_FLEET_SLICE, &tg_resource_slice_type},
     [TG_VIEW_CLASS] = {TG_FLEET_CLASS, &tg_device_class_type},
     [TG_VIEW_TAINT_RULE] = {TG_FLEET_TAINT_RULE, &tg_device_taint_rule_type},
+    [TG_VIEW_VOLUME] = {TG_FLEET_VOLUME, &tg_persistent_volume_type},
+    [TG_VIEW_VOLUME_CLAIM] = {TG_FLEET_VOLUME_CLAIM, &tg_persistent_volume_claim_type},
+    [TG_VIEW_STORAGE_CLASS] = {TG_FLEET_STORAGE_CLASS, &tg_storage_class_type},
     [TG_VIEW_CLAIM] = {TG_FLEET_CLAIM, &tg_resource_claim_type},
 };
 

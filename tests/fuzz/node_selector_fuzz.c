@@ -21,7 +21,7 @@ static bool matches(const struct tg_node_selector *selector)
     struct tg_pod_spec spec = {.affinity = &affinity};
     const struct tg_pod pod = {.spec = &spec};
 
-    return tg_fit_node_affinity(&node, &pod);
+    return tg_fit_node_affinity(&node, &(struct tg_fit_guest){.pod = &pod});
 }
 
 static bool term_matches(struct tg_selector_term term)

@@ -40,6 +40,9 @@ static const struct tg_type *const types[TG_VIEW_KINDS] = {
     [TG_VIEW_SLICE] = &tg_resource_slice_type,
     [TG_VIEW_CLASS] = &tg_device_class_type,
     [TG_VIEW_TAINT_RULE] = &tg_device_taint_rule_type,
+    [TG_VIEW_VOLUME] = &tg_persistent_volume_type,
+    [TG_VIEW_VOLUME_CLAIM] = &tg_persistent_volume_claim_type,
+    [TG_VIEW_STORAGE_CLASS] = &tg_storage_class_type,
     [TG_VIEW_GANG] = &tg_gang_type,
 };
 

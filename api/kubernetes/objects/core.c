@@ -72,9 +72,16 @@ static const struct tg_field spread_fields[] = {
 };
 static const struct tg_type spread_type = TG_TYPE(struct tg_pod_spread, spread_fields);
 
+static const struct tg_field volume_claim_fields[] = {
+    TG_FIELD_STR(struct tg_pod_volume_claim, claim_name, "claimName"),
+};
+static const struct tg_type volume_claim_type =
+    TG_TYPE(struct tg_pod_volume_claim, volume_claim_fields);
+
 static const struct tg_field volume_fields[] = {
     TG_FIELD_STR(struct tg_pod_volume, name, "name"),
-    TG_FIELD_RAWJSON(struct tg_pod_volume, persistent_volume_claim, "persistentVolumeClaim"),
+    TG_FIELD_OBJ(struct tg_pod_volume, persistent_volume_claim, "persistentVolumeClaim",
+                 &volume_claim_type),
     TG_FIELD_RAWJSON(struct tg_pod_volume, ephemeral, "ephemeral"),
 };
 static const struct tg_type volume_type = TG_TYPE(struct tg_pod_volume, volume_fields);

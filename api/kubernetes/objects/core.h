@@ -47,10 +47,13 @@ struct tg_pod_spread {
     const char *when_unsatisfiable, *topology_key;
 };
 
+struct tg_pod_volume_claim {
+    const char *claim_name;
+};
 struct tg_pod_volume { /* spec.volumes[]: only claims matter */
     const char *name;
-    const char *persistent_volume_claim; /* raw JSON or NULL */
-    const char *ephemeral;               /* raw JSON or NULL */
+    struct tg_pod_volume_claim *persistent_volume_claim;
+    const char *ephemeral; /* raw JSON, or NULL: not a claim that is made for the pod */
 };
 
 struct tg_pod_spec {

@@ -6,6 +6,7 @@
 #include "api/kubernetes/objects/coordination.h"
 #include "api/kubernetes/objects/core.h"
 #include "api/kubernetes/objects/resource.h"
+#include "api/kubernetes/objects/storage.h"
 
 #define RESOURCE_GROUP "resource.k8s.io"
 
@@ -36,6 +37,17 @@ const struct tg_kind tg_kind_device_taint_rule = {"DeviceTaintRule",
                                                   false,
                                                   &tg_device_taint_rule_type,
                                                   NULL};
+
+const struct tg_kind tg_kind_persistent_volume = {
+    "PersistentVolume",       "", "v1", "persistentvolumes", false, &tg_persistent_volume_type,
+    tg_persistent_volume_trim};
+const struct tg_kind tg_kind_persistent_volume_claim = {
+    "PersistentVolumeClaim",        "",   "v1",
+    "persistentvolumeclaims",       true, &tg_persistent_volume_claim_type,
+    tg_persistent_volume_claim_trim};
+const struct tg_kind tg_kind_storage_class = {
+    "StorageClass",         "storage.k8s.io",     "v1", "storageclasses", false,
+    &tg_storage_class_type, tg_storage_class_trim};
 
 const char *tg_kind_api_version(const struct tg_kind *kind, char out[128])
 {

@@ -19,7 +19,8 @@ struct tg_kind {
 /* Kinds of other groups (Gang) are declared where their types are (api/tangram). */
 extern const struct tg_kind tg_kind_pod, tg_kind_node, tg_kind_namespace, tg_kind_event,
     tg_kind_lease, tg_kind_resource_slice, tg_kind_resource_claim, tg_kind_resource_claim_template,
-    tg_kind_device_class, tg_kind_device_taint_rule; /* resource.k8s.io/v1: 1.37+ */
+    tg_kind_device_class, tg_kind_device_taint_rule, /* resource.k8s.io/v1: 1.37+ */
+    tg_kind_persistent_volume, tg_kind_persistent_volume_claim, tg_kind_storage_class;
 
 /* "v1" or "resource.k8s.io/v1", into out; returns out. */
 const char *tg_kind_api_version(const struct tg_kind *kind, char out[128]);

@@ -16,6 +16,12 @@ static const struct tg_field term_fields[] = {
 };
 static const struct tg_type term_type = TG_TYPE(struct tg_selector_term, term_fields);
 
+static const struct tg_field topology_fields[] = {
+    TG_FIELD_OBJ_LIST(struct tg_selector_term, match_expressions, "matchLabelExpressions",
+                      &requirement_type),
+};
+const struct tg_type tg_topology_term_type = TG_TYPE(struct tg_selector_term, topology_fields);
+
 static const struct tg_field selector_fields[] = {
     TG_FIELD_OBJ_LIST(struct tg_node_selector, terms, "nodeSelectorTerms", &term_type),
 };

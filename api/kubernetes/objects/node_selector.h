@@ -18,5 +18,8 @@ struct tg_node_selector {
     TG_LIST_OF(struct tg_selector_term) terms;
 };
 extern const struct tg_type tg_node_selector_type;
+/* A term as storage classes have it: matchLabelExpressions, whose operator is not said and is In.
+ */
+extern const struct tg_type tg_topology_term_type;
 
 #endif

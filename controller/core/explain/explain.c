@@ -10,6 +10,7 @@
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/offer.h"
 #include "controller/core/gang/rule.h"
+#include "controller/core/gang/volumes.h"
 #include "controller/core/model/sort.h"
 
 /* --- where it comes closest ------------------------------------------------------------------ */
@@ -247,6 +248,7 @@ int tg_explain_board(struct tg_board *board, const struct tg_pack *pack, struct 
 int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *input,
                        struct tg_arena *arena, struct tg_explanation *ret, struct tg_error *err)
 {
+    struct tg_explain_input in = *input;
     struct tg_explaining *e;
     bool placed = false;
     int rc = tg_core_alloc(arena, 1, sizeof(*e), &e, err);
@@ -255,10 +257,13 @@ int tg_explain_request(struct tg_fleet *fleet, const struct tg_explain_input *in
     if (rc < 0 || input->request->n_pieces == 0)
         return rc;
     tg_offers_tick(fleet);
-    *e = (struct tg_explaining){.in = input, .out = ret, .arena = arena};
+    rc = tg_request_read_volumes(fleet, input->request, arena, &in.request, err);
+    if (rc < 0)
+        return rc;
+    *e = (struct tg_explaining){.in = &in, .out = ret, .arena = arena};
     rc = tg_core_alloc(arena, 1, sizeof(*e->board), &e->board, err);
     if (rc == 0)
-        rc = tg_board_init(e->board, fleet, input->request, arena, err);
+        rc = tg_board_init(e->board, fleet, in.request, arena, err);
     if (rc == 0)
         rc = tg_pack_init(&e->pack, e->board, err);
     if (rc == 0)

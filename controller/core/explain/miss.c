@@ -112,8 +112,11 @@ static void look_at_node(struct tg_explaining *e, size_t node)
     size_t n_failed = 0, n_taints = 0;
 
     for (size_t r = 0; r < tg_fit_rules_count; r++) {
-        for (size_t p = 0; p < piece->n_pods && !failed[r]; p++)
-            failed[r] = !tg_fit_rules[r].passes(row, piece->pods[p]);
+        for (size_t p = 0; p < piece->n_pods && !failed[r]; p++) {
+            const struct tg_fit_guest guest = {.pod = piece->pods[p], .volumes = piece->volumes};
+
+            failed[r] = !tg_fit_rules[r].passes(row, &guest);
+        }
         if (failed[r] && tg_fit_rules[r].passes != tg_fit_taints) {
             suspect.rule = tg_fit_rules[r].reason;
             n_failed++;

@@ -96,7 +96,7 @@ static bool is_movable(const struct tg_resident *resident)
         const struct tg_pod_spec *spec = resident->pods[i]->spec;
 
         if (spec == NULL || spec->resource_claims.n > 1 ||
-            tg_pod_check(resident->pods[i], NULL) < 0)
+            tg_fit_claims_volumes(resident->pods[i]) || tg_pod_check(resident->pods[i], NULL) < 0)
             return false;
     }
     return true;
@@ -231,7 +231,9 @@ static bool place_on(struct mover *m, const struct tg_place_request *request, si
         tg_room_copies(row, NULL, 0, &demand, 1, NULL) == 0)
         return false;
     for (size_t p = 0; p < piece->n_pods; p++) {
-        if (tg_fit_first_failed(row, piece->pods[p]) < tg_fit_rules_count)
+        const struct tg_fit_guest guest = {.pod = piece->pods[p], .volumes = piece->volumes};
+
+        if (tg_fit_first_failed(row, &guest) < tg_fit_rules_count)
             return false;
     }
     if (!pick_devices(m, &claim->requests.items[0], node, devices))

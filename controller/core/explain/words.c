@@ -507,6 +507,7 @@ static const struct {
     {"NodeTainted", "with the taint %.200s tolerated by the pod"},
     {"NodeSelectorMismatch", "without the pod's nodeSelector"},
     {"NodeAffinityMismatch", "without the pod's required node affinity"},
+    {"VolumeUnreachable", "where the pod's volumes cannot be reached"},
     {"DeviceUnhealthy", "once healthy"},
     {"DeviceTainted", "with the taint %.200s tolerated by the request"},
     {"SelectorMismatch", "without the selector `%.160s`"},

@@ -2,8 +2,10 @@
 #include "api/runtime/base/str.h"
 #include "controller/core/fit/rule.h"
 
-bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_pod *pod)
+bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_fit_guest *guest)
 {
+    const struct tg_pod *pod = guest->pod;
+
     for (size_t i = 0; pod->spec != NULL && i < pod->spec->node_selector.n; i++) {
         const struct tg_string_pair *want = &pod->spec->node_selector.items[i];
 
@@ -13,7 +15,7 @@ bool tg_fit_node_selector(const struct tg_fleet_node *node, const struct tg_pod 
     return true;
 }
 
-bool tg_fit_has_selector(const struct tg_pod *pod)
+bool tg_fit_has_selector(const struct tg_fit_guest *guest)
 {
-    return pod->spec != NULL && pod->spec->node_selector.n > 0;
+    return guest->pod->spec != NULL && guest->pod->spec->node_selector.n > 0;
 }

@@ -3,8 +3,8 @@
 
 /* Of a node with an unreadable allocatable, or a pod with unreadable requests on it, nobody knows
  * what is left. */
-bool tg_fit_readable(const struct tg_fleet_node *node, const struct tg_pod *pod)
+bool tg_fit_readable(const struct tg_fleet_node *node, const struct tg_fit_guest *guest)
 {
-    (void)pod;
+    (void)guest;
     return node->broken == NULL;
 }

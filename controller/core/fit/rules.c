@@ -12,24 +12,25 @@ const struct tg_fit_rule tg_fit_rules[] = {
      tg_fit_has_selector},
     {"NodeAffinityMismatch", "outside the pod's required node affinity", tg_fit_node_affinity,
      tg_fit_has_affinity},
+    {"VolumeUnreachable", "out of reach of the pod's volumes", tg_fit_volumes, tg_fit_has_volumes},
 };
 const size_t tg_fit_rules_count = TG_ARRAY_SIZE(tg_fit_rules);
 
-bool tg_fit_cares(const struct tg_pod *pod)
+bool tg_fit_cares(const struct tg_fit_guest *guest)
 {
     bool cares = false;
 
     for (size_t i = 0; i < tg_fit_rules_count; i++)
-        cares = cares || (tg_fit_rules[i].cares != NULL && tg_fit_rules[i].cares(pod));
+        cares = cares || (tg_fit_rules[i].cares != NULL && tg_fit_rules[i].cares(guest));
     return cares;
 }
 
-size_t tg_fit_first_failed(const struct tg_fleet_node *node, const struct tg_pod *pod)
+size_t tg_fit_first_failed(const struct tg_fleet_node *node, const struct tg_fit_guest *guest)
 {
     size_t i = 0;
 
     while (i < tg_fit_rules_count &&
-           ((node->plain && tg_fit_rules[i].cares == NULL) || tg_fit_rules[i].passes(node, pod)))
+           ((node->plain && tg_fit_rules[i].cares == NULL) || tg_fit_rules[i].passes(node, guest)))
         i++;
     return i;
 }

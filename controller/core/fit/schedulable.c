@@ -4,7 +4,7 @@
 
 /* As the scheduler's NodeUnschedulable: cordoned, unless the pod tolerates the taint that stands
  * for it. */
-bool tg_fit_schedulable(const struct tg_fleet_node *node, const struct tg_pod *pod)
+bool tg_fit_schedulable(const struct tg_fleet_node *node, const struct tg_fit_guest *guest)
 {
     static const struct tg_taint cordon = {.key = "node.kubernetes.io/unschedulable",
                                            .effect = TG_EFFECT_NO_SCHEDULE};
@@ -12,6 +12,7 @@ bool tg_fit_schedulable(const struct tg_fleet_node *node, const struct tg_pod *p
 
     if (spec == NULL || !spec->unschedulable.set || !spec->unschedulable.value)
         return true;
-    return pod->spec != NULL &&
-           tg_taint_tolerated(&cordon, pod->spec->tolerations.items, pod->spec->tolerations.n);
+    return guest->pod->spec != NULL &&
+           tg_taint_tolerated(&cordon, guest->pod->spec->tolerations.items,
+                              guest->pod->spec->tolerations.n);
 }

@@ -2,8 +2,9 @@
 #include "controller/core/fit/rule.h"
 #include "controller/core/model/taint.h"
 
-bool tg_fit_taints(const struct tg_fleet_node *node, const struct tg_pod *pod)
+bool tg_fit_taints(const struct tg_fleet_node *node, const struct tg_fit_guest *guest)
 {
+    const struct tg_pod *pod = guest->pod;
     const struct tg_node_spec *spec = node->object->spec;
     const struct tg_toleration *tolerations =
         pod->spec == NULL ? NULL : pod->spec->tolerations.items;

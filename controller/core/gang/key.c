@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "controller/core/fit/storage.h"
 #include "controller/core/model/sort.h"
 
 struct text {
@@ -78,19 +79,29 @@ static void put_requirements(struct text *t, const struct tg_selector_requiremen
     }
 }
 
-static void put_affinity(struct text *t, const struct tg_affinity *affinity)
+static void put_selector(struct text *t, const struct tg_node_selector *selector)
 {
-    const struct tg_node_selector *required = NULL;
-
-    if (affinity != NULL && affinity->node_affinity != NULL)
-        required = affinity->node_affinity->required;
-    put_number(t, 'a', required == NULL ? -1 : (int64_t)required->terms.n);
-    for (size_t i = 0; required != NULL && i < required->terms.n; i++) {
-        const struct tg_selector_term *term = &required->terms.items[i];
+    put_number(t, 'a', selector == NULL ? -1 : (int64_t)selector->terms.n);
+    for (size_t i = 0; selector != NULL && i < selector->terms.n; i++) {
+        const struct tg_selector_term *term = &selector->terms.items[i];
 
         put_requirements(t, term->match_expressions.items, term->match_expressions.n);
         put_requirements(t, term->match_fields.items, term->match_fields.n);
     }
+}
+
+static void put_affinity(struct text *t, const struct tg_affinity *affinity)
+{
+    put_selector(t, affinity == NULL || affinity->node_affinity == NULL
+                        ? NULL
+                        : affinity->node_affinity->required);
+}
+
+static void put_volumes(struct text *t, const struct tg_fit_volumes *volumes)
+{
+    put_number(t, 'u', volumes == NULL ? 0 : (int64_t)volumes->n);
+    for (size_t i = 0; volumes != NULL && i < volumes->n; i++)
+        put_selector(t, volumes->selectors[i]);
 }
 
 static void put_pod(struct text *t, const struct tg_pod *pod)
@@ -157,6 +168,7 @@ int tg_piece_key(const struct tg_piece *piece, const struct tg_demand *demand,
     put(&t, piece->fixed_node);
     for (size_t i = 0; i < piece->n_pods; i++)
         put_pod(&t, piece->pods[i]);
+    put_volumes(&t, piece->volumes);
     for (size_t i = 0; i < demand->n; i++) {
         put(&t, demand->items[i].name);
         put_number(&t, 'd', demand->items[i].value);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/kubernetes/objects/pack.h"
 #include "api/runtime/base/map.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
@@ -16,6 +15,7 @@
 #include "controller/core/gang/key.h"
 #include "controller/core/gang/ledger.h"
 #include "controller/core/gang/memory.h"
+#include "controller/core/gang/piece.h"
 #include "controller/core/model/news.h"
 
 /* Kinds that are kept although they were not used of late, and bytes that they may take. */
@@ -162,33 +162,6 @@ static void *must(void *p)
     return p;
 }
 
-static const void *copy(struct tg_arena *arena, const struct tg_type *type, const void *object)
-{
-    size_t n = tg_pack(type, object, NULL, NULL, 0);
-    unsigned char *bytes = tg_xmalloc(n + 1);
-    const void *ret;
-
-    tg_pack(type, object, NULL, bytes, n);
-    ret = must(tg_unpack(type, bytes, NULL, arena));
-    free(bytes);
-    return ret;
-}
-
-static void copy_piece(struct tg_offer *o, const struct tg_piece *piece)
-{
-    const struct tg_pod **pods =
-        must(tg_arena_alloc_array(o->arena, piece->n_pods + 1, sizeof(*pods)));
-    const struct tg_resource_claim **claims =
-        must(tg_arena_alloc_array(o->arena, piece->n_claims + 1, sizeof(*claims)));
-
-    for (size_t i = 0; i < piece->n_pods; i++)
-        pods[i] = copy(o->arena, &tg_pod_type, piece->pods[i]);
-    for (size_t i = 0; i < piece->n_claims; i++)
-        claims[i] = copy(o->arena, &tg_resource_claim_type, piece->claims[i]);
-    o->piece = (struct tg_piece){
-        .pods = pods, .n_pods = piece->n_pods, .claims = claims, .n_claims = piece->n_claims};
-}
-
 /* The demand in two. */
 static void split_demand(struct tg_offer *o)
 {
@@ -207,6 +180,11 @@ static void split_demand(struct tg_offer *o)
     }
 }
 
+static struct tg_fit_guest guest_of(const struct tg_offer *o, size_t pod)
+{
+    return (struct tg_fit_guest){.pod = o->piece.pods[pod], .volumes = o->piece.volumes};
+}
+
 static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
                      struct tg_offer **ret, struct tg_error *err)
 {
@@ -216,12 +194,15 @@ static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
     o->fleet = fleet;
     o->arena = tg_arena_new(TG_ARENA_UNLIMITED);
     o->work = tg_arena_new(TG_ARENA_UNLIMITED);
-    copy_piece(o, piece);
+    o->piece = tg_piece_copy(piece, o->arena);
     rc = tg_demand_sum(o->piece.pods, o->piece.n_pods, o->arena, &o->demand, err);
     if (rc == 0)
         split_demand(o);
-    for (size_t i = 0; i < o->piece.n_pods; i++)
-        o->cares = o->cares || tg_fit_cares(o->piece.pods[i]);
+    for (size_t i = 0; i < o->piece.n_pods; i++) {
+        const struct tg_fit_guest guest = guest_of(o, i);
+
+        o->cares = o->cares || tg_fit_cares(&guest);
+    }
     for (size_t i = 0; rc == 0 && i < o->piece.n_claims; i++) {
         size_t devices = 0;
 
@@ -317,8 +298,11 @@ static unsigned char failed_rule(const struct tg_offer *o, const struct tg_fleet
 
     if (row->plain && !o->cares)
         return (unsigned char)failed;
-    for (size_t i = 0; failed == tg_fit_rules_count && i < o->piece.n_pods; i++)
-        failed = tg_fit_first_failed(row, o->piece.pods[i]);
+    for (size_t i = 0; failed == tg_fit_rules_count && i < o->piece.n_pods; i++) {
+        const struct tg_fit_guest guest = guest_of(o, i);
+
+        failed = tg_fit_first_failed(row, &guest);
+    }
     return (unsigned char)failed;
 }
 

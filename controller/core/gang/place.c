@@ -7,6 +7,7 @@
 #include "controller/core/gang/offer.h"
 #include "controller/core/gang/pack.h"
 #include "controller/core/gang/quick.h"
+#include "controller/core/gang/volumes.h"
 #include "controller/core/model/sort.h"
 
 static int write_placement(struct tg_board *board, struct tg_placement *ret, struct tg_error *err)
@@ -62,19 +63,15 @@ const char *tg_place_policy(const struct tg_policies *policies, const struct tg_
     return policies == NULL ? NULL : policies->fleet;
 }
 
-int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
-             struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
-             struct tg_error *err)
+static int place(const struct tg_fleet *fleet, const struct tg_place_request *request,
+                 struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
+                 struct tg_error *err)
 {
     struct tg_board *board;
     struct tg_pack pack;
     bool placed = false;
     int rc = 0;
 
-    *ret = (struct tg_placement){.n_pieces = 0};
-    if (request->n_pieces == 0)
-        return 0;
-    tg_offers_tick(fleet);
     rc = tg_quick_place(fleet, request, arena, ret, &placed, err);
     if (rc < 0 || placed)
         return rc;
@@ -93,4 +90,18 @@ int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *reques
     if (rc == 0)
         rc = tg_explain_board(board, &pack, ret_why, err);
     return rc < 0 ? rc : tg_error_set(err, TG_UNAVAILABLE, "%s", ret_why->text);
+}
+
+int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
+             struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
+             struct tg_error *err)
+{
+    int rc = 0;
+
+    *ret = (struct tg_placement){.n_pieces = 0};
+    if (request->n_pieces == 0)
+        return 0;
+    tg_offers_tick(fleet);
+    rc = tg_request_read_volumes(fleet, request, arena, &request, err);
+    return rc < 0 ? rc : place(fleet, request, arena, ret, ret_why, err);
 }

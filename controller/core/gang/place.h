@@ -10,6 +10,8 @@
 
 /* Pods that must share a node because they share claims; usually one pod. Of the claims those
  * already allocated are left out by the caller, who then fixes the node instead. */
+struct tg_fit_volumes;
+
 struct tg_piece {
     const struct tg_pod *const *pods;
     size_t n_pods;
@@ -17,6 +19,9 @@ struct tg_piece {
     size_t n_claims;
     const char *fixed_node; /* NULL: free choice */
     size_t role;            /* for rules: those of one role are told apart from others */
+    /* What the volumes of its pods ask of a node; NULL: nothing, or not read yet (tg_place reads).
+     */
+    const struct tg_fit_volumes *volumes;
 };
 
 /* Beside pack: some members together in one domain of the level, or at most so many in each. Nodes
@@ -85,15 +90,16 @@ int tg_claim_check(const struct tg_device_class *const *classes, size_t n_classe
                    const char *instance, const struct tg_selector_options *options,
                    const struct tg_resource_claim *claim, bool *ret_managed, struct tg_error *err);
 /* What of a pod placement cannot model (required inter-pod affinity, DoNotSchedule spread
- * constraints, foreign schedulerName, volumes): TG_UNIMPLEMENTED, named. A pinned pod cannot come
+ * constraints, foreign schedulerName): TG_UNIMPLEMENTED, named. A pinned pod cannot come
  * back, so nothing is guessed. */
 int tg_pod_check(const struct tg_pod *pod, struct tg_error *err);
 
 /* 0 and *ret: placed. TG_UNAVAILABLE and *ret_why (err has the text too): cannot be placed now.
  * Anything else is an error of the input (err): what tg_claim_check refuses;
  * TG_FAILED_PRECONDITION, a selector that fails on a device, which
- * ends the placement as it does in the built-in allocator; TG_RESOURCE_EXHAUSTED, the arena's
- * budget. Memory of results and scratch is the arena's. */
+ * ends the placement as it does in the built-in allocator, or, with the reason TG_VOLUME_NOT_READY,
+ * a volume that is not there yet; TG_UNIMPLEMENTED, one that is not modelled;
+ * TG_RESOURCE_EXHAUSTED, the arena's budget. Memory of results and scratch is the arena's. */
 int tg_place(const struct tg_fleet *fleet, const struct tg_place_request *request,
              struct tg_arena *arena, struct tg_placement *ret, struct tg_no_place *ret_why,
              struct tg_error *err);

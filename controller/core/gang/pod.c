@@ -40,16 +40,6 @@ static bool spread(const struct tg_pod_spec *spec)
     return false;
 }
 
-static bool volumes(const struct tg_pod_spec *spec)
-{
-    for (size_t i = 0; i < spec->volumes.n; i++) {
-        if (spec->volumes.items[i].persistent_volume_claim != NULL ||
-            spec->volumes.items[i].ephemeral != NULL)
-            return true;
-    }
-    return false;
-}
-
 static const struct {
     bool (*applies)(const struct tg_pod_spec *spec);
     const char *field, *instead;
@@ -60,7 +50,6 @@ static const struct {
     {pod_anti_affinity, "spec.affinity.podAntiAffinity.required...", "use the preferred form"},
     {spread, "spec.topologySpreadConstraints with DoNotSchedule",
      "use whenUnsatisfiable: ScheduleAnyway"},
-    {volumes, "a volume with a PersistentVolumeClaim", "its node affinity is not looked at yet"},
 };
 
 int tg_pod_check(const struct tg_pod *pod, struct tg_error *err)

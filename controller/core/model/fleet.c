@@ -152,6 +152,7 @@ void tg_fleet_close(struct tg_fleet *fleet)
     free_owners(model);
     free_kept(&model->classes);
     free_kept(&model->rules);
+    tg_shelves_free(model);
     for (size_t at = 0; (record = tg_table_next(&model->places, &at)) != NULL;)
         tg_place_free(model, (struct tg_place *)record);
     tg_table_done(&model->places);
@@ -219,6 +220,21 @@ static void put_rule(struct tg_model *model, const void *object)
     tg_rule_put(model, object);
 }
 
+static void put_volume(struct tg_model *model, const void *object)
+{
+    tg_shelf_put(model, TG_SHELF_VOLUME, object);
+}
+
+static void put_volume_claim(struct tg_model *model, const void *object)
+{
+    tg_shelf_put(model, TG_SHELF_VOLUME_CLAIM, object);
+}
+
+static void put_storage_class(struct tg_model *model, const void *object)
+{
+    tg_shelf_put(model, TG_SHELF_STORAGE_CLASS, object);
+}
+
 static void drop_node(struct tg_model *model, const char *namespace_, const char *name)
 {
     (void)namespace_;
@@ -243,13 +259,34 @@ static void drop_rule(struct tg_model *model, const char *namespace_, const char
     tg_rule_drop(model, name);
 }
 
+static void drop_volume(struct tg_model *model, const char *namespace_, const char *name)
+{
+    tg_shelf_drop(model, TG_SHELF_VOLUME, namespace_, name);
+}
+
+static void drop_volume_claim(struct tg_model *model, const char *namespace_, const char *name)
+{
+    tg_shelf_drop(model, TG_SHELF_VOLUME_CLAIM, namespace_, name);
+}
+
+static void drop_storage_class(struct tg_model *model, const char *namespace_, const char *name)
+{
+    tg_shelf_drop(model, TG_SHELF_STORAGE_CLASS, namespace_, name);
+}
+
 static const struct {
     void (*put)(struct tg_model *model, const void *object);
     void (*drop)(struct tg_model *model, const char *namespace_, const char *name);
 } kinds[TG_FLEET_KINDS] = {
-    [TG_FLEET_NODE] = {put_node, drop_node},    [TG_FLEET_SLICE] = {put_slice, drop_slice},
-    [TG_FLEET_CLASS] = {put_class, drop_class}, [TG_FLEET_CLAIM] = {put_claim, tg_claim_drop},
-    [TG_FLEET_POD] = {put_pod, tg_stay_drop},   [TG_FLEET_TAINT_RULE] = {put_rule, drop_rule},
+    [TG_FLEET_NODE] = {put_node, drop_node},
+    [TG_FLEET_SLICE] = {put_slice, drop_slice},
+    [TG_FLEET_CLASS] = {put_class, drop_class},
+    [TG_FLEET_CLAIM] = {put_claim, tg_claim_drop},
+    [TG_FLEET_POD] = {put_pod, tg_stay_drop},
+    [TG_FLEET_TAINT_RULE] = {put_rule, drop_rule},
+    [TG_FLEET_VOLUME] = {put_volume, drop_volume},
+    [TG_FLEET_VOLUME_CLAIM] = {put_volume_claim, drop_volume_claim},
+    [TG_FLEET_STORAGE_CLASS] = {put_storage_class, drop_storage_class},
 };
 
 void tg_fleet_put(struct tg_fleet *fleet, enum tg_fleet_kind kind, const void *object)
@@ -372,6 +409,9 @@ int tg_fleet_new(const struct tg_fleet_input *input, struct tg_arena *arena, str
     put_all(fleet, TG_FLEET_CLAIM, input->claims, input->n_claims);
     put_all(fleet, TG_FLEET_POD, input->pods, input->n_pods);
     put_all(fleet, TG_FLEET_TAINT_RULE, input->taint_rules, input->n_taint_rules);
+    put_all(fleet, TG_FLEET_VOLUME, input->volumes, input->n_volumes);
+    put_all(fleet, TG_FLEET_VOLUME_CLAIM, input->volume_claims, input->n_volume_claims);
+    put_all(fleet, TG_FLEET_STORAGE_CLASS, input->storage_classes, input->n_storage_classes);
     tg_fleet_assume(fleet, input->busy, input->n_busy, input->assumed, input->n_assumed);
     tg_fleet_settle(fleet);
     *ret = fleet;

@@ -12,6 +12,7 @@
 
 #include "api/kubernetes/objects/core.h"
 #include "api/kubernetes/objects/resource.h"
+#include "api/kubernetes/objects/storage.h"
 #include "api/runtime/base/arena.h"
 #include "api/runtime/base/error.h"
 #include "api/tangram/configuration.h"
@@ -48,6 +49,12 @@ struct tg_fleet_input {
     size_t n_pods;
     const struct tg_device_taint_rule *const *taint_rules;
     size_t n_taint_rules;
+    const struct tg_persistent_volume *const *volumes;
+    size_t n_volumes;
+    const struct tg_persistent_volume_claim *const *volume_claims;
+    size_t n_volume_claims;
+    const struct tg_storage_class *const *storage_classes;
+    size_t n_storage_classes;
     const struct tg_fleet_busy *busy;
     size_t n_busy;
     const struct tg_fleet_assumed *assumed;
@@ -74,8 +81,15 @@ enum tg_fleet_kind {
     TG_FLEET_CLAIM,
     TG_FLEET_POD,
     TG_FLEET_TAINT_RULE,
+    TG_FLEET_VOLUME, /* PersistentVolume */
+    TG_FLEET_VOLUME_CLAIM,
+    TG_FLEET_STORAGE_CLASS,
     TG_FLEET_KINDS, /* how many there are */
 };
+/* err->reason of a decision about pods that can run nowhere before something happens to the volumes
+ * that they claim. */
+#define TG_VOLUME_NOT_READY "VolumeNotReady"
+
 /* The object is there, or is now like this: struct tg_node and so on. One without a name is passed
  * over; one that contradicts itself (a quantity that does not parse) makes itself unusable, not the
  * fleet. */

@@ -184,7 +184,7 @@ static uint64_t hash_records(const struct tg_model *model)
         sum += hash_pool((const struct tg_fleet_pool *)record);
     /* What is kept once is kept as often as it is needed, no more. */
     sum += tg_hash_mix(tg_hash_mix(model->strings.n, model->contents.n), model->demands.n);
-    sum += model->shapes.n;
+    sum += model->shapes.n + tg_shelves_hash(model);
     for (size_t i = 0; i < model->wide.n; i++)
         sum = tg_hash_text(tg_hash_text(sum, model->wide.items[i]->driver),
                            model->wide.items[i]->name);

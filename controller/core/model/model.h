@@ -178,6 +178,7 @@ struct tg_model {
     struct tg_blobs strings, shapes, contents, demands;
     struct tg_pack_strings pack; /* of strings */
     struct tg_table places, stays, slices, pools, held, owners, classes, rules;
+    struct tg_table shelves[TG_SHELVES];
     TG_VEC(struct tg_fleet_pool *) wide; /* pools with n_wide > 0, by driver and name */
     TG_VEC(struct tg_undo) log;
     TG_VEC(unsigned char) buffer; /* scratch for packing, as are the next two */
@@ -287,6 +288,13 @@ void tg_classes_compile(struct tg_model *model); /* all of them anew */
 void tg_rule_put(struct tg_model *model, const struct tg_device_taint_rule *rule);
 void tg_rule_drop(struct tg_model *model, const char *name);
 void tg_kept_free(struct tg_kept *kept);
+
+/* shelf.c */
+void tg_shelf_put(struct tg_model *model, enum tg_shelf shelf, const struct tg_object *object);
+void tg_shelf_drop(struct tg_model *model, enum tg_shelf shelf, const char *namespace_,
+                   const char *name);
+void tg_shelves_free(struct tg_model *model);
+uint64_t tg_shelves_hash(const struct tg_model *model);
 
 /* contest.c */
 void tg_contests_open(struct tg_model *model); /* the classes are others than before */

@@ -110,6 +110,18 @@ void **tg_fleet_attic(const struct tg_fleet *fleet, void (*free)(void *kept));
  * before the fleet is closed, since nothing that the fleet knows could bring it back. */
 void **tg_fleet_learned(const struct tg_fleet *fleet, void (*free)(void *kept));
 
+/* What is kept of objects that pods speak of: an object of the shelf in the arena, *ret NULL if
+ * there is none of that name (namespace_ NULL for cluster scope). TG_RESOURCE_EXHAUSTED. */
+enum tg_shelf {
+    TG_SHELF_VOLUME,        /* struct tg_persistent_volume */
+    TG_SHELF_VOLUME_CLAIM,  /* struct tg_persistent_volume_claim */
+    TG_SHELF_STORAGE_CLASS, /* struct tg_storage_class */
+    TG_SHELVES,             /* how many there are */
+};
+int tg_fleet_shelved(const struct tg_fleet *fleet, enum tg_shelf shelf, const char *namespace_,
+                     const char *name, struct tg_arena *arena, const void **ret,
+                     struct tg_error *err);
+
 /* TG_NO_INDEX if there is none. */
 size_t tg_fleet_find_node(const struct tg_fleet *fleet, const char *name);
 size_t tg_fleet_find_device(const struct tg_fleet *fleet, const char *driver, const char *pool,

@@ -372,7 +372,8 @@ static void look(const struct tg_fleet *fleet, size_t node, const struct tg_piec
     struct best here = {.node = row->name};
     struct tg_demand demand = {.n = 0};
 
-    if (tg_fit_first_failed(row, piece->pods[0]) < tg_fit_rules_count)
+    if (tg_fit_first_failed(row, &(struct tg_fit_guest){.pod = piece->pods[0]}) <
+        tg_fit_rules_count)
         return;
     for (size_t d = 0; d < row->n_devices; d++) {
         if (!usable(&fleet->devices[row->devices[d]]))

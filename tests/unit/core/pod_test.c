@@ -22,9 +22,8 @@ static const struct {
      "\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
      "DoNotSchedule"},
     {"\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]", NULL},
-    {"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"x\"}}]",
-     "PersistentVolumeClaim"},
-    {"\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", "PersistentVolumeClaim"},
+    {"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"x\"}}]", NULL},
+    {"\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", NULL},
     {"\"containers\":[{\"ports\":[{\"containerPort\":80}]}]", NULL},
     {"\"containers\":[{\"ports\":[{\"containerPort\":80,\"hostPort\":80}]}]", NULL},
 };

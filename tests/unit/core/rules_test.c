@@ -99,7 +99,7 @@ static void each_rule_answers_as_the_scheduler_does(void **state)
         pod = decodef(w.arena, &tg_pod_type, "{\"metadata\":{\"name\":\"p\"},\"spec\":{%s}}",
                       cases[i].pod);
         fleet = world_fleet(&w);
-        failed = tg_fit_first_failed(&fleet->nodes[0], pod);
+        failed = tg_fit_first_failed(&fleet->nodes[0], &(struct tg_fit_guest){.pod = pod});
         reason = failed == tg_fit_rules_count ? NULL : tg_fit_rules[failed].reason;
         if ((reason == NULL) != (cases[i].reason == NULL) ||
             (reason != NULL && strcmp(reason, cases[i].reason) != 0))

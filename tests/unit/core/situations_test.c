@@ -135,6 +135,17 @@ static void a_node_affinity_that_no_node_has(struct scene *s)
                "\"Exists\"}]}]}}},");
 }
 
+static void a_volume_that_another_node_has(struct scene *s)
+{
+    add_box(s, "a", "\"host\":\"a\"", 2, 0);
+    add_node(&s->w, "b", "\"host\":\"b\"", "");
+    add_volume(
+        &s->w, "disk", "",
+        "{\"matchExpressions\":[{\"key\":\"host\",\"operator\":\"In\",\"values\":[\"b\"]}]}");
+    add_volume_claim(&s->w, "data", VOLUME_BOUND, "\"volumeName\":\"disk\"");
+    ask_pod(s, USES_VOLUME("data"));
+}
+
 static void nodes_out_for_different_reasons(struct scene *s)
 {
     a_cordoned_node(s);
@@ -620,6 +631,7 @@ static const struct {
     SITUATION(a_tainted_node),
     SITUATION(a_node_selector_that_no_node_has),
     SITUATION(a_node_affinity_that_no_node_has),
+    SITUATION(a_volume_that_another_node_has),
     SITUATION(nodes_out_for_different_reasons),
     SITUATION(devices_on_the_cordoned_node_only),
     SITUATION(a_taint_keeps_the_second_node_away),

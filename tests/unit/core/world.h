@@ -30,9 +30,13 @@ struct world {
     const struct tg_resource_claim *claims[WORLD_MAX];
     const struct tg_pod *pods[WORLD_MAX];
     const struct tg_device_taint_rule *rules[WORLD_MAX];
+    const struct tg_persistent_volume *volumes[WORLD_MAX];
+    const struct tg_persistent_volume_claim *volume_claims[WORLD_MAX];
+    const struct tg_storage_class *storage_classes[WORLD_MAX];
     struct tg_fleet_busy busy[WORLD_MAX];
     struct tg_fleet_assumed assumed[WORLD_MAX];
     size_t n_nodes, n_slices, n_classes, n_claims, n_pods, n_rules, n_busy, n_assumed;
+    size_t n_volumes, n_volume_claims, n_storage_classes;
 };
 
 static inline void *decode(struct tg_arena *arena, const struct tg_type *type, const char *json)
@@ -182,6 +186,36 @@ static inline struct tg_pod *new_pod(struct world *w, const char *name, const ch
                    name, name, more, cpu);
 }
 
+/* A volume; labels and the terms of its node affinity as JSON. */
+static inline void add_volume(struct world *w, const char *name, const char *labels,
+                              const char *terms)
+{
+    w->volumes[w->n_volumes++] =
+        decodef(w->arena, &tg_persistent_volume_type,
+                "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}},\"spec\":{%s%s%s}}", name, labels,
+                terms[0] == '\0' ? "" : "\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[",
+                terms, terms[0] == '\0' ? "" : "]}}");
+}
+
+/* A claim of a volume, of pods in namespace ns; meta: members, each after a comma. */
+static inline void add_volume_claim(struct world *w, const char *name, const char *meta,
+                                    const char *spec)
+{
+    w->volume_claims[w->n_volume_claims++] = decodef(
+        w->arena, &tg_persistent_volume_claim_type,
+        "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"%s},\"spec\":{%s}}", name, meta, spec);
+}
+
+static inline void add_storage_class(struct world *w, const char *name, const char *members)
+{
+    w->storage_classes[w->n_storage_classes++] = decodef(
+        w->arena, &tg_storage_class_type, "{\"metadata\":{\"name\":\"%s\"}%s}", name, members);
+}
+
+#define VOLUME_BOUND ",\"annotations\":{\"" TG_VOLUME_BOUND "\":\"yes\"}"
+#define USES_VOLUME(claim)                                                                         \
+    "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"" claim "\"}}],"
+
 static inline struct tg_fleet_input world_input(const struct world *w)
 {
     return (struct tg_fleet_input){.nodes = w->nodes,
@@ -196,6 +230,12 @@ static inline struct tg_fleet_input world_input(const struct world *w)
                                    .n_pods = w->n_pods,
                                    .taint_rules = w->rules,
                                    .n_taint_rules = w->n_rules,
+                                   .volumes = w->volumes,
+                                   .n_volumes = w->n_volumes,
+                                   .volume_claims = w->volume_claims,
+                                   .n_volume_claims = w->n_volume_claims,
+                                   .storage_classes = w->storage_classes,
+                                   .n_storage_classes = w->n_storage_classes,
                                    .busy = w->busy,
                                    .n_busy = w->n_busy,
                                    .assumed = w->assumed,

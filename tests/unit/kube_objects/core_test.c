@@ -56,7 +56,7 @@ static void check_pod_spec(const struct tg_pod_spec *spec)
     assert_string_equal(spec->topology_spread.items[0].topology_key, "topology.kubernetes.io/zone");
     assert_int_equal(spec->volumes.n, 3);
     assert_string_equal(spec->volumes.items[0].name, "cache");
-    assert_non_null(strstr(spec->volumes.items[0].persistent_volume_claim, "claimName"));
+    assert_string_equal(spec->volumes.items[0].persistent_volume_claim->claim_name, "cache");
     assert_null(spec->volumes.items[0].ephemeral);
     assert_non_null(strstr(spec->volumes.items[1].ephemeral, "volumeClaimTemplate"));
     check_containers(spec);

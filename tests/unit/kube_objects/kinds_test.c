@@ -20,6 +20,10 @@ static const struct {
     {&tg_kind_device_class, "DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
     {&tg_kind_device_taint_rule, "DeviceTaintRule", "resource.k8s.io/v1", "devicetaintrules",
      false},
+    {&tg_kind_persistent_volume, "PersistentVolume", "v1", "persistentvolumes", false},
+    {&tg_kind_persistent_volume_claim, "PersistentVolumeClaim", "v1", "persistentvolumeclaims",
+     true},
+    {&tg_kind_storage_class, "StorageClass", "storage.k8s.io/v1", "storageclasses", false},
 };
 
 static void kinds_are_where_the_api_server_serves_them(void **state)

@@ -212,6 +212,9 @@ static const char *const rights[] = {
     "tangram-controller /pods/eviction create", /* onMemberLoss: Recreate */
     "tangram-controller /nodes list,watch",
     "tangram-controller /namespaces list,watch",
+    "tangram-controller /persistentvolumes list,watch",
+    "tangram-controller /persistentvolumeclaims list,watch",
+    "tangram-controller storage.k8s.io/storageclasses list,watch",
     "tangram-controller /events create,patch",
     "tangram-controller tangram.dev/gangs get,list,watch,create,patch,delete",
     "tangram-controller tangram.dev/gangs/status patch",
