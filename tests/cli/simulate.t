@@ -97,3 +97,17 @@ What does not fit is explained: what is missing where, who has it, what would he
   no
   gang default/llama-70b: …
   [1]
+
+A pod with a volume: its claim waits for a class that nobody has told of; with the class, the volume is made where the pod goes.
+
+  $ simulate ten-nodes.yaml volume.yaml
+  claim default/one: waits: VolumeNotReady
+    pod default/reader: its PersistentVolumeClaim data is not bound yet
+  fleet: 10 nodes, 80 cards: 7 in use before, 0 used here, 73 untouched
+  answer: no, 1 of 1 wait
+  [1]
+  $ simulate ten-nodes.yaml volume.yaml volume-class.yaml
+  claim default/one: placed
+    reader  h-0  gpu=gpu-7
+  fleet: 10 nodes, 80 cards: 7 in use before, 1 used here, 72 untouched
+  answer: yes, everything fits
