@@ -41,7 +41,7 @@ static int find_levels(struct searching *s, struct tg_error *err)
 const char *tg_search_reason(const struct tg_error *why)
 {
     if (tg_streq(why->reason, TG_VOLUME_NOT_READY))
-        return TG_VOLUME_NOT_READY;
+        return "VolumeNotReady";
     switch ((int)why->code) {
     case TG_RESOURCE_EXHAUSTED:
         return "TooLarge";
