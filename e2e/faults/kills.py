@@ -226,17 +226,30 @@ class Killer:
                       f"{[len(points) for points in seen]} (0: a write was lost or sent twice)")
 
     def hit(self, story, kill):
-        """How many attempts it took to hit the point."""
-        for attempt in range(1, ATTEMPTS + 1):
-            if self.tell(story, kill)[0]:
+        """How many attempts it took to hit the point; 0: undisturbed runs did not send this write. Only of a status, which is
+        written as often as events come apart."""
+        point, runs = (kill["verb"], kill["resource"], kill["nth"]), {True: 0, False: 0}
+        for attempt in range(1, 4 * ATTEMPTS + 1):
+            hit, points = self.tell(story, kill)
+            if hit:
                 return attempt
-        raise Failure(f"the point was not hit in {ATTEMPTS} attempts")
+            if points is not None:
+                runs[point in points] += 1
+            if runs[False] == ATTEMPTS and kill["resource"].endswith("/status"):
+                return 0
+            if max(runs.values()) >= ATTEMPTS:
+                break
+        raise Failure(f"the point was not hit in {attempt} attempts; {runs[True]} of them sent the write undisturbed, "
+                      f"{runs[False]} did not send it")
 
     def judge(self, story, what, kill):
-        """Returns whether the point was hit and all went well."""
+        """Returns whether the point was hit and all went well; None: there is no such point today."""
         began = time.monotonic()
         try:
             attempt = self.hit(story, kill)
+            if attempt == 0:
+                print(f"absent  {time.monotonic() - began:5.1f} s  {what}: {ATTEMPTS} runs did not send this write", flush=True)
+                return None
             text, good = "hit" if attempt == 1 else f"hit at attempt {attempt}", True
         except Failure as failure:
             text, good = str(failure), False
@@ -255,9 +268,11 @@ class Killer:
                 what = f"{how} {title}: {verb} {resource} {nth}"
                 if not choose(what):
                     continue
-                chosen += 1
-                hit += self.judge(story, what, {**rule, "name": "kill", "verb": verb, "resource": resource, "nth": nth,
+                good = self.judge(story, what, {**rule, "name": "kill", "verb": verb, "resource": resource, "nth": nth,
                                                 "body": story.bodies.get((verb, resource), "")})
+                known -= good is None
+                chosen += good is not None
+                hit += bool(good)
         print(f"{title}: {len(points)} writes, {known} kill points known, {chosen} of them chosen, {hit} hit and passed", flush=True)
         return hit, chosen - hit + (not points)
 
