@@ -81,8 +81,8 @@ static struct tg_resource_slice *copy(const struct tg_resource_slice *from)
     *slice->spec->pool = *from->spec->pool;
     slice->spec->devices.items =
         tg_arena_alloc_array(arena, from->spec->devices.n, sizeof(struct tg_device));
-    memcpy(slice->spec->devices.items, from->spec->devices.items,
-           from->spec->devices.n * sizeof(struct tg_device));
+    for (size_t i = 0; i < from->spec->devices.n; i++)
+        slice->spec->devices.items[i] = from->spec->devices.items[i];
     return slice;
 }
 
