@@ -186,10 +186,11 @@ class Killer:
         story.begin()
         position = player.proxy.position()
         player.pid = story.leads(self.leader()).record
-        player.set_rules([kill] * (kill is not None) + story.held)
+        last = player.set_rules([kill] * (kill is not None) + story.held)
         story.go()
         hit = any(fault["rule"] == "kill" for fault in player.proxy.faults())
-        sent = player.proxy.requests(position)
+        # What the story began with may have been written, seen by everyone, and not be logged yet: no rule counts that.
+        sent = [request for request in player.proxy.requests(position) if request["n"] > last]
         points = story.points(sent) if self.is_undisturbed(sent, story) else None
         player.set_rules([])
         self.end(before)

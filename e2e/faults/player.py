@@ -114,7 +114,7 @@ class Player:
 
     def set_rules(self, rules):
         self.restarts = 0
-        self.proxy.set([{**rule, "pid": self.pid} if rule["do"] == "stop" else rule for rule in rules])
+        return self.proxy.set([{**rule, "pid": self.pid} if rule["do"] == "stop" else rule for rule in rules])
 
     def faults(self):
         """How often this play has disturbed anything."""

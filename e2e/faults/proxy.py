@@ -26,8 +26,8 @@ class Proxy:
         return text
 
     def set(self, rules):
-        """From now on these rules are in force; they begin to count."""
-        self.request("PUT", "/rules", "".join(map(plays.line, rules)))
+        """From now on these rules are in force; they begin to count. Returns the number of the last request before."""
+        return int(self.request("PUT", "/rules", "".join(map(plays.line, rules))))
 
     def faults(self):
         """What they have done since."""

@@ -81,9 +81,12 @@ wait_event() {
 
 # wait_ready SECONDS POD...
 wait_ready() {
-    local seconds=$1
+    local seconds=$1 name
     shift
-    kn wait --for=create "${@/#/pod/}" --timeout="${seconds}s" >/dev/null
+    # One by one: kubectl waits for one object that is not there, of several it says at once that they are not found.
+    for name; do
+        kn wait --for=create "pod/$name" --timeout="${seconds}s" >/dev/null
+    done
     kn wait --for=condition=Ready "${@/#/pod/}" --timeout="${seconds}s" >/dev/null
 }
 

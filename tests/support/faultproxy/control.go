@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -21,6 +22,8 @@ func (p *Proxy) Control() http.Handler {
 		}
 		p.rules.Replace(rules)
 		p.log.forgetFaults()
+		// The last request that they did not see: a log tells of a request when it has ended.
+		_, _ = fmt.Fprintln(w, p.count.Load())
 	})
 	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
