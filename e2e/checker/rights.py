@@ -23,6 +23,11 @@ EXPECTED = {
     ("tangram-controller", "resource.k8s.io", "resourceclaims/binding", "patch"):
         "not a request: servers from 1.36 on look for it when the status of a claim is written (scenario i)",
 }
+# Rights that are used in one run and not in another.
+SELDOM = {
+    ("tangram-kubelet-plugin", "", "events", "patch"):
+        "an event is counted a minute after it was told again, unless something newer is told before (scenario g)",
+}
 
 
 def read(kubectl, *arguments):
@@ -66,7 +71,7 @@ def judge(rights, requests, part):
     if not used:
         problems.append("the audit log knows no request of our programs")
     if not part:
-        problems += [f"never used: {words(right)}" for right in sorted(rights - used) if right not in EXPECTED]
+        problems += [f"never used: {words(right)}" for right in sorted(rights - used) if right not in EXPECTED and right not in SELDOM]
         problems += [f"used after all, or not granted: {words(right)}" for right in EXPECTED if right in used or right not in rights]
     return problems, used
 

@@ -186,7 +186,7 @@ class RulesTest(unittest.TestCase):
 class RightsTest(unittest.TestCase):
     GET = ("tangram-controller", "", "pods", "watch")
     LIST = ("tangram-controller", "", "pods", "list")
-    GRANTED = {GET, LIST} | set(rights.EXPECTED)
+    GRANTED = {GET, LIST} | set(rights.EXPECTED) | set(rights.SELDOM)
 
     def expect(self, requests, *texts, part=False):
         problems, _ = rights.judge(self.GRANTED, requests, part)
@@ -198,6 +198,9 @@ class RightsTest(unittest.TestCase):
     def test_what_is_never_used_is_told_when_everything_was_played(self):
         self.expect([(self.GET, "allow")], "never used: tangram-controller: list pods")
         self.expect([(self.GET, "allow")], part=True)
+
+    def test_what_is_seldom_used_may_be_used_or_not(self):
+        self.expect([(self.GET, "allow"), (self.LIST, "allow")] + [(right, "allow") for right in rights.SELDOM])
 
     def test_what_is_denied_is_told(self):
         denied = ("tangram-controller", "apps", "jobs", "get")

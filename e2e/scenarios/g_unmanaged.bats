@@ -137,7 +137,7 @@ YAML
     k get resourceslice clash -o json | jq 'del(.metadata.uid, .metadata.resourceVersion)' >"$BATS_TEST_TMPDIR/clash"
     k delete resourceslice clash
     slice=$(published_on node-5)
-    # Once more: told again, the event has a higher count (a minute later, for those who look at the rights that were used).
+    # Once more: what is told again and nothing newer after it gets a higher count, a minute later.
     k create -f "$BATS_TEST_TMPDIR/clash"
     k wait --for=delete "resourceslice/$slice" --timeout=30s
     k delete resourceslice clash
