@@ -29,9 +29,8 @@ tg_watch_first() {
     }
 }
 
-# tg_log_line SECONDS PREFIX NAMESPACE POD: the first line of the pod's log that begins with PREFIX, without it. A log may
-# lag behind the start of its container.
-tg_log_line() {
+# log_line SECONDS PREFIX NAMESPACE POD: the first line of the log that begins with PREFIX, or nothing once the log ends.
+log_line() {
     local log pid line=''
     exec {log}< <(exec timeout "$1" kubectl --kubeconfig "$TG_DIR/kubeconfig/admin" --namespace "$3" \
         logs --follow "$4" 2>&1 3>&- 4>&-)
@@ -41,9 +40,19 @@ tg_log_line() {
     done
     kill "$pid" 2>/dev/null || true
     exec {log}<&-
-    [[ $line == "$2"* ]] || {
-        echo "the log of $4 has no line that begins with '$2' after $1 s" >&2
-        return 1
-    }
+    [[ $line != "$2"* ]] || echo "$line"
+}
+
+# tg_log_line SECONDS PREFIX NAMESPACE POD: the first line of the pod's log that begins with PREFIX, without it. A log may
+# lag behind the start of its container, and a container that is being made has none.
+tg_log_line() {
+    local deadline=$((SECONDS + $1)) line
+    until line=$(log_line "$@") && [[ -n $line ]]; do
+        ((SECONDS < deadline)) || {
+            echo "the log of $4 has no line that begins with '$2' after $1 s" >&2
+            return 1
+        }
+        sleep 0.2
+    done
     echo "${line#"$2"}"
 }
