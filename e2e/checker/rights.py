@@ -73,6 +73,7 @@ def judge(rights, requests, part):
     if not part:
         problems += [f"never used: {words(right)}" for right in sorted(rights - used) if right not in EXPECTED and right not in SELDOM]
         problems += [f"used after all, or not granted: {words(right)}" for right in EXPECTED if right in used or right not in rights]
+        problems += [f"not granted: {words(right)}" for right in SELDOM if right not in rights]
     return problems, used
 
 
