@@ -8,6 +8,7 @@
  */
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
+#include "api/runtime/base/vec.h"
 #include "controller/controller.h"
 
 #define MEMORY ((size_t)256 << 20)
@@ -30,8 +31,8 @@ static void raise_epoch(struct tg_controller *controller, uint64_t highest)
     tg_elector_raise(controller->elector, highest);
 }
 
-/* One look at everything, some hundred objects at a time. send: what has to be fenced, and nothing
- * is sent otherwise. */
+/* One look at everything, some hundred objects at a time. send: what has to be fenced, when all is
+ * known, in an order that is not that of the stores; and nothing is sent otherwise. */
 struct look {
     struct tg_controller *controller;
     struct tg_commit_input input;
@@ -39,7 +40,23 @@ struct look {
     bool send;
     uint64_t highest;
     size_t fences;
+    TG_VEC(struct tg_write) kept; /* they outlive the parts */
+    struct tg_arena *texts;
 };
+
+static void keep(struct look *look, const struct tg_write *fence)
+{
+    struct tg_write copy = *fence;
+    const char **const texts[] = {&copy.namespace_,       &copy.name, &copy.uid,
+                                  &copy.resource_version, &copy.body, &copy.epoch,
+                                  &copy.metadata};
+
+    for (size_t i = 0; i < TG_ARRAY_SIZE(texts); i++) {
+        if (*texts[i] != NULL)
+            *texts[i] = tg_arena_strdup(look->texts, *texts[i]);
+    }
+    *TG_VEC_PUSH(&look->kept) = copy;
+}
 
 static int look_at_part(struct look *look, struct tg_error *err)
 {
@@ -52,9 +69,8 @@ static int look_at_part(struct look *look, struct tg_error *err)
         return r;
     look->highest = highest > look->highest ? highest : look->highest;
     look->fences += fences.n_writes;
-    if (look->send)
-        tg_controller_execute(look->controller, tg_controller_state(look->controller, UNIT),
-                              fences.writes, fences.n_writes);
+    for (size_t i = 0; look->send && i < fences.n_writes; i++)
+        keep(look, &fences.writes[i]);
     return 0;
 }
 
@@ -73,6 +89,22 @@ static int look_at_all(struct look *look, struct tg_error *err)
     }
     tg_view_done(&look->view);
     tg_controller_view_done(look->controller);
+    return r;
+}
+
+static int send_fences(struct look *look, struct tg_error *err)
+{
+    TG_AUTOARENA struct tg_arena *texts = tg_arena_new(TG_ARENA_UNLIMITED);
+    int r;
+
+    look->send = true;
+    look->texts = texts;
+    r = look_at_all(look, err);
+    tg_commit_sort_fences(look->kept.items, look->kept.n);
+    if (r == 0)
+        tg_controller_execute(look->controller, tg_controller_state(look->controller, UNIT),
+                              look->kept.items, look->kept.n);
+    TG_VEC_DONE(&look->kept);
     return r;
 }
 
@@ -95,8 +127,7 @@ static bool take_round(struct tg_controller *controller, struct look *look)
         return false;
     }
     if (look->fences > 0 && takeover->rounds < ROUNDS) {
-        look->send = true;
-        if (look_at_all(look, &err) < 0)
+        if (send_fences(look, &err) < 0)
             return give_up(controller, &err);
         takeover->rounds++;
         takeover->fenced += look->fences;

@@ -150,6 +150,9 @@ int tg_commit_begin(const struct tg_commit_input *input, const struct tg_plan *p
 int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place,
                    struct tg_arena *arena, struct tg_decision *decision, struct tg_error *err);
 
+/* The fences of a view, or of all its parts, in an order that is not that of the stores. */
+void tg_commit_sort_fences(struct tg_write *writes, size_t n);
+
 /* Taking over (design 5.2, fencing): the writes that make invalid whatever a predecessor may still
  * send. The epoch is written to each unallocated claim that carries one, each gated pod of a plan,
  * and each Gang whose plan is open, unless it says input->epoch already; input->unit and

@@ -253,7 +253,6 @@ static int take_pods(struct fencing *f)
     return r;
 }
 
-/* In whatever order the stores hold the objects. */
 static int compare_writes(const void *a, const void *b)
 {
     const struct tg_write *x = a, *y = b;
@@ -262,6 +261,12 @@ static int compare_writes(const void *a, const void *b)
     if (r == 0)
         r = (int)x->kind - (int)y->kind;
     return r == 0 ? tg_strcmp(x->name, y->name) : r;
+}
+
+void tg_commit_sort_fences(struct tg_write *writes, size_t n)
+{
+    if (n > 0)
+        qsort(writes, n, sizeof(*writes), compare_writes);
 }
 
 int tg_commit_fence(const struct tg_commit_input *input, struct tg_arena *arena,
@@ -281,8 +286,7 @@ int tg_commit_fence(const struct tg_commit_input *input, struct tg_arena *arena,
         r = take_gang(&f, gangs->items[i]);
     if (r == 0)
         r = take_pods(&f);
-    if (ret->n_writes > 0)
-        qsort(ret->writes, ret->n_writes, sizeof(*ret->writes), compare_writes);
+    tg_commit_sort_fences(ret->writes, ret->n_writes);
     *ret_highest = f.highest;
     end(&f);
     return r;

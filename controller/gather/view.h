@@ -24,9 +24,8 @@ enum tg_view_kind {
     TG_VIEW_CLASS,
     TG_VIEW_TAINT_RULE,
     TG_VIEW_GANG,
-    /* In no view of the controller, which tells only the fleet of them: those before are. */
-    TG_VIEW_SEEN_KINDS,
-    TG_VIEW_VOLUME = TG_VIEW_SEEN_KINDS,
+    /* In no view of the controller, which tells only the fleet of them. */
+    TG_VIEW_VOLUME,
     TG_VIEW_VOLUME_CLAIM,
     TG_VIEW_STORAGE_CLASS,
     TG_VIEW_KINDS, /* how many there are */

@@ -465,7 +465,7 @@ static void act(struct storm *storm)
     if (what < 55)
         step(storm, who);
     else if (what < 80)
-        tg_cluster_deliver_one(who->cluster, (enum tg_view_kind)draw(storm, TG_VIEW_SEEN_KINDS));
+        tg_cluster_deliver_one(who->cluster, (enum tg_view_kind)draw(storm, TG_VIEW_KINDS));
     else if (what < 84)
         bench_others(storm->bench);
     else if (what < 87)

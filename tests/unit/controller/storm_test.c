@@ -355,7 +355,7 @@ static void act(struct storm *storm)
     else if (what < 55)
         bench_pass(bench);
     else if (what < 75)
-        tg_cluster_deliver_one(bench->cluster, (enum tg_view_kind)draw(storm, TG_VIEW_SEEN_KINDS));
+        tg_cluster_deliver_one(bench->cluster, (enum tg_view_kind)draw(storm, TG_VIEW_KINDS));
     else if (what < 81)
         bench_others(bench);
     else if (what < 82)
