@@ -172,3 +172,17 @@ int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device,
     }
     return 0;
 }
+
+int tg_ask_any(const struct tg_ask_book *book, size_t device, bool *ret, struct tg_error *err)
+{
+    *ret = false;
+    for (size_t i = 0; i < book->n_asks && !*ret; i++) {
+        enum tg_ask_answer answer;
+        int rc = tg_ask_answer(book, i, device, &answer, err);
+
+        if (rc < 0)
+            return rc;
+        *ret = answer == TG_ASK_YES;
+    }
+    return 0;
+}

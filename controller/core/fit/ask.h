@@ -40,5 +40,7 @@ int tg_ask_shape(const struct tg_ask_book *book, size_t ask, size_t device, bool
  * part here. */
 int tg_ask_answer(const struct tg_ask_book *book, size_t ask, size_t device,
                   enum tg_ask_answer *ret, struct tg_error *err);
+/* Whether one of the asks at least is answered by yes. Errors as tg_ask_answer. */
+int tg_ask_any(const struct tg_ask_book *book, size_t device, bool *ret, struct tg_error *err);
 
 #endif

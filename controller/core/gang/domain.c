@@ -10,21 +10,6 @@
 /* --- which is a node in? -----------------------------------------------------------------------
  */
 
-/* Is it a device that some member could use? */
-static int is_wanted(const struct tg_board *board, size_t device, bool *ret, struct tg_error *err)
-{
-    *ret = false;
-    for (size_t i = 0; i < board->book.n_asks && !*ret; i++) {
-        enum tg_ask_answer answer;
-        int rc = tg_ask_answer(&board->book, i, device, &answer, err);
-
-        if (rc < 0)
-            return rc;
-        *ret = answer == TG_ASK_YES;
-    }
-    return 0;
-}
-
 /* What all devices of the node that members could use say; NULL: different things, or nothing. */
 static int value_of_devices(const struct tg_board *board, const struct tg_level *level, size_t node,
                             const char **ret, struct tg_error *err)
@@ -39,7 +24,7 @@ static int value_of_devices(const struct tg_board *board, const struct tg_level 
         int rc = 0;
 
         if (tg_board_usable(&board->fleet->devices[row->devices[i]]))
-            rc = is_wanted(board, row->devices[i], &wanted, err);
+            rc = tg_ask_any(&board->book, row->devices[i], &wanted, err);
         if (rc < 0)
             return rc;
         if (!wanted)

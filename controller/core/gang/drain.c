@@ -30,20 +30,6 @@ static bool was_kept(const struct draining *d, const char *name)
     return false;
 }
 
-static int is_wanted(const struct tg_board *board, size_t device, bool *ret, struct tg_error *err)
-{
-    *ret = false;
-    for (size_t i = 0; i < board->book.n_asks && !*ret; i++) {
-        enum tg_ask_answer answer;
-        int rc = tg_ask_answer(&board->book, i, device, &answer, err);
-
-        if (rc < 0)
-            return rc;
-        *ret = answer == TG_ASK_YES;
-    }
-    return 0;
-}
-
 static int count_node(struct draining *d, size_t node, struct tg_error *err)
 {
     const struct tg_fleet *fleet = d->board->fleet;
@@ -56,7 +42,7 @@ static int count_node(struct draining *d, size_t node, struct tg_error *err)
 
         if (device->unsupported != NULL || device->contested != NULL)
             continue;
-        rc = is_wanted(d->board, row->devices[i], &wanted, err);
+        rc = tg_ask_any(&d->board->book, row->devices[i], &wanted, err);
         d->all[node] += wanted;
         d->free[node] += wanted && device->holder == NULL;
     }
