@@ -39,6 +39,11 @@ no_policy() {
         "devices": {"results": [{"request": "gpus", "driver": "gpu.tangram.dev", "pool": "nowhere", "device": "none"}]}}}}'
 }
 
+solo() { pod solo one | sed '/schedulingGates:/d'; }
+
+# no_gate: a pod that has none is let in, and is given none.
+no_gate() { [[ $(solo | kn create --dry-run=server -o json -f - | jq -c '.spec.schedulingGates // []') == '[]' ]]; }
+
 # bats test_tags=core
 @test "(p) the scheduler clears the allocation of an ungated pod that has lost its room: it gets another one" {
     restrict "{\"namespaceSelector\": {\"matchExpressions\": [
@@ -47,8 +52,10 @@ no_policy() {
     tg_wait_until 30 probe
     tg_wait_until 30 no_policy
     kn delete resourceclaim probe
+    template one 1 "$H100" | kn create -f -
+    tg_wait_until 30 no_gate
     tg_process_stop scheduler
-    { template one 1 "$H100"; pod solo one | sed '/schedulingGates:/d'; } | kn create -f -
+    solo | kn create -f -
     local claim node
     claim=$(watch_until 30 '.status.resourceClaimStatuses[0].resourceClaimName != null' pod/solo |
         jq -r '.status.resourceClaimStatuses[0].resourceClaimName')
