@@ -43,6 +43,10 @@ untouched() { [[ $(kept) == "$(cat "$BATS_FILE_TMPDIR/kept")" ]]; }
 # columns: how many columns of the CRD are of the version after this.
 columns() { k get customresourcedefinition gangs.tangram.dev -o json | jq '[.spec.versions[0].additionalPrinterColumns[] | select(.name == "Next")] | length'; }
 
+# all_of TAG: every pod of the release has its image of that tag. One of before is listed until the kubelet has cleared it away, which
+# a rollout does not wait for.
+all_of() { kt get pods -l app.kubernetes.io/part-of=tangram -o json | jq -e --arg tag ":$1" '.items != [] and all(.items[].spec.containers[0].image; endswith($tag))'; }
+
 as_administrator() { KUBECONFIG=$TG_DIR/kubeconfig/admin bash -euo pipefail -c "$1"; }
 
 # of_pod POD PORT COMMAND...: runs it with ADDRESS, from which the port of the pod is reached as from inside.
@@ -163,7 +167,7 @@ MEASURED=(tangram_controller_pending_units tangram_controller_pending_pods tangr
         --set controller.verbosity=1 --wait --timeout 180s
     installed
     [[ $(columns) == 1 ]]
-    [[ $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -vc ':two$') == 0 ]]
+    tg_wait_until 60 all_of two
     untouched
     invariants_hold
     # What waited is decided by the new controller as soon as there is room.
@@ -174,7 +178,7 @@ MEASURED=(tangram_controller_pending_units tangram_controller_pending_pods tangr
     helm rollback tangram 1 --wait --timeout 180s
     installed
     [[ $(columns) == 0 ]]
-    [[ $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -vc ':one$') == 0 ]]
+    tg_wait_until 60 all_of one
     untouched
     invariants_hold
 }
