@@ -92,8 +92,10 @@ class Oracle:
             newest = max(s["pool"]["generation"] for s in here)
             here = [s for s in here if s["pool"]["generation"] == newest]
             elsewhere = [s for s in specs if s["pool"]["generation"] == newest and s not in here]
-            count = here[0]["pool"]["resourceSliceCount"]
-            if len({s["pool"]["resourceSliceCount"] for s in here}) > 1:
+            # What slices elsewhere say is not asked. Where those here differ, no number is right.
+            counts = {s["pool"]["resourceSliceCount"] for s in here}
+            count = min(counts) if len(counts) == 1 else -1
+            if count < 0:
                 self.notes.add("counts differ")
             pool = Pool(here, elsewhere)
             if len(here) == count:

@@ -152,6 +152,12 @@ QUIRKS = [
      case(["PartitionableDevices"],
           [pool("p", [device("a", "1")], slices=2), counters("p", {"set": "1"}, where={"nodeName": "n2"}),
            pool("p", [], slices=1, generation=2, where={"nodeName": "n2"})], [claim([request("r")])])),
+    ("slices for the node that disagree about their number",
+     "Of slices of one generation for the node that name different numbers the first is believed, in the order of a list that is that of "
+     "no field: the same objects give one answer today and another tomorrow.",
+     ["1.35", "1.36", "1.37"], noted("counts differ"),
+     [("unallocatable", "allocated"), ("error", "allocated"), ("unallocatable", "error"), ("error", "unallocatable")],
+     case([], [pool("p", [device("a")], slices=2), pool("p", [device("b")], slices=3, number=1)], [claim([request("r")])])),
 ]
 
 
@@ -173,6 +179,12 @@ FOUND = [
      case(["AdminAccess", "PrioritizedList"], [pool("p", [device("a", **k(1)), device("b", **k(2))])],
           [claim([request("r", adminAccess=True, **K1)]),
            claim([{"name": "f", "firstAvailable": [alternative("two", 2), alternative("one")]}], "claim-1")])),
+    ("a slice for another node names another number of slices",
+     case([], [pool("p", [device("a")], slices=2), pool("p", [device("b")], slices=1, where={"nodeName": "n2"})], [claim([request("r")])])),
+    ("the slices for the node are as many as they say, and there is one more elsewhere",
+     case([], [pool("p", [device("a")]), pool("p", [device("b")], where={"nodeName": "n2"}, number=1)], [claim([request("r")])])),
+    ("of the number that the slices for the node name there are more",
+     case([], [pool("p", [device("a")]), pool("p", [device("b")], number=1)], [claim([request("r")])])),
 ]
 
 SHARED = ("a constraint over all devices", "a selector that fails on a device", "capacity that is switched off",

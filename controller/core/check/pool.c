@@ -77,8 +77,11 @@ static int find_pools(struct tg_check_view *view)
         if (generation_of(slice) > pool->generation)
             pool->n_here = 0;
         pool->generation = generation_of(slice);
+        /* Which of two counts is right depends on an order that means nothing: none is. */
         if (pool->n_here++ == 0)
             pool->slice_count = slice->spec->pool->resource_slice_count.value;
+        else if (pool->slice_count != slice->spec->pool->resource_slice_count.value)
+            pool->slice_count = -1;
     }
     return 0;
 }

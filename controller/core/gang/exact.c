@@ -123,7 +123,8 @@ static int open_view(struct tg_exact *exact, size_t node, struct tg_error *err)
         return rc;
     exact->views[node] = view;
     for (size_t i = 0; i < view->n_devices; i++) {
-        /* Of an older generation than elsewhere: such a device has no row. */
+        /* Of an older generation than elsewhere, or of a pool that is whole for this node only:
+         * such a device has no row. */
         if (tg_exact_row(exact, node, i) == TG_NO_INDEX)
             view->devices[i].barred = "not known";
         else if (exact->apart && reaches_others(exact->fleet, &view->devices[i]))

@@ -147,26 +147,21 @@ static int gather(const struct question *q, const struct tg_fleet_pool *pool, in
     return rc;
 }
 
-/* Each slice must say how many they are. Where they contradict each other the built-in allocator
- * believes one of them; here nothing is known then. */
-static bool are_complete(const struct slices *slices)
+/* How many slices the pool has, as those for the node say; what others say is not asked. -1: they
+ * contradict each other. The built-in allocator believes the first of its list then, whose order is
+ * that of no field; here nothing is known. */
+static int64_t count_of(const struct slices *slices)
 {
-    for (size_t i = 0; i < slices->n; i++) {
-        if (slices->items[i]->count < 0 || (uint64_t)slices->items[i]->count != slices->n)
-            return false;
+    for (size_t i = 1; i < slices->n; i++) {
+        if (slices->items[i]->count != slices->items[0]->count)
+            return -1;
     }
-    return slices->n > 0;
+    return slices->n == 0 ? -1 : slices->items[0]->count;
 }
 
-static bool is_whole(const struct tg_node_pool *pool)
+static bool is_count(int64_t count, size_t n)
 {
-    for (size_t i = 0; i < pool->n_all; i++) {
-        int64_t count = pool->all[i].slice->count;
-
-        if (count < 0 || (uint64_t)count != pool->n_all)
-            return false;
-    }
-    return pool->n_all > 0;
+    return count >= 0 && (uint64_t)count == n;
 }
 
 static int compare_names(const void *a, const void *b, const void *context)
@@ -245,7 +240,7 @@ int tg_node_pool_judge(const struct tg_model *model, const struct tg_fleet_pool 
     const struct question q = {
         .model = model, .node = node, .rules = rules, .arena = arena, .err = err};
     bool looks = rules->release >= RELEASE_OF_COUNTER_SLICES;
-    int64_t generation = 0;
+    int64_t generation = 0, count;
     struct slices relevant = {.n = 0};
     int rc = 0;
 
@@ -255,15 +250,16 @@ int tg_node_pool_judge(const struct tg_model *model, const struct tg_fleet_pool 
         rc = gather(&q, pool, generation, ret, &relevant);
     if (rc < 0 || !*ret_seen)
         return rc;
-    /* What the node sees is all there is of the generation. Otherwise look at every slice of the
-     * pool, which release 34 did not: a newer generation elsewhere makes what is here obsolete.
-     * (The built-in allocator does not notice more slices elsewhere than there should be.) */
-    if (!are_complete(&relevant) || (looks && !is_whole(ret))) {
+    count = count_of(&relevant);
+    /* What the node sees may be all there is of the generation. Otherwise look at every slice of
+     * the pool, which release 34 did not: a newer generation elsewhere makes what is here obsolete.
+     */
+    if (!is_count(count, relevant.n)) {
         if (looks && pool->slices.items[0]->generation > generation) {
             *ret_seen = false;
             return 0;
         }
-        if (!looks || !is_whole(ret)) {
+        if (!looks || !is_count(count, ret->n_all)) {
             ret->state = TG_POOL_INCOMPLETE;
             ret->why = "incomplete";
         }

@@ -33,6 +33,13 @@ static void devices_come_from_the_newest_complete_pool(void **state)
          .rule = "Pool",
          .slices =
              SLICE("s", "p", "1", HERE, DEVICE("a")) "," SLICE("t", "p", "1", HERE, DEVICE("b"))},
+        {.what = "two that say two and three",
+         .rule = "Pool",
+         .slices =
+             SLICE("s", "p", "2", HERE, DEVICE("a")) "," SLICE("t", "p", "3", HERE, DEVICE("b"))},
+        {.what = "the second is another node's and says three",
+         .slices =
+             SLICE("s", "p", "2", HERE, DEVICE("a")) "," SLICE("t", "p", "3", THERE, DEVICE("b"))},
         {.what = "the second is another node's",
          .slices =
              SLICE("s", "p", "2", HERE, DEVICE("a")) "," SLICE("t", "p", "2", THERE, DEVICE("b"))},

@@ -165,6 +165,28 @@ static void all_of_a_node_is_all_or_another_node(void **state)
     world_done(&s.w);
 }
 
+/* As the node alone sees it, the pool is whole. */
+static void all_of_a_pool_that_is_broken_elsewhere_is_not_there(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_numa_node(&s, "n");
+    add_node(&s.w, "m", "", "");
+    add_slice(&s.w, "{\"metadata\":{\"name\":\"own\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                    "\",\"nodeName\":\"n\",\"pool\":{\"name\":\"p\",\"generation\":1,"
+                    "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"d\"}]}}");
+    add_member(&s, "a", EVERYTHING);
+    must_place(&s);
+    assert_int_equal(s.placement.pieces[0].n_devices, 5);
+    add_slice(&s.w, "{\"metadata\":{\"name\":\"more\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                    "\",\"nodeName\":\"m\",\"pool\":{\"name\":\"p\",\"generation\":1,"
+                    "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"e\"}]}}");
+    assert_int_equal(place(&s), -TG_UNAVAILABLE);
+    world_done(&s.w);
+}
+
 static void plain_members_make_room_for_exact_ones(void **state)
 {
     struct setting s;
@@ -525,6 +547,7 @@ int main(void)
         cmocka_unit_test(what_does_not_belong_together_is_said),
         cmocka_unit_test(the_first_alternative_that_fits_is_taken),
         cmocka_unit_test(all_of_a_node_is_all_or_another_node),
+        cmocka_unit_test(all_of_a_pool_that_is_broken_elsewhere_is_not_there),
         cmocka_unit_test(plain_members_make_room_for_exact_ones),
         cmocka_unit_test(what_publishes_the_guard_stays_out),
         cmocka_unit_test(partitions_of_a_card_never_overlap),
