@@ -3,8 +3,19 @@
 
 load lib
 
+RACKS=()
+
 setup() { scenario_setup; }
-teardown() { scenario_teardown; }
+teardown() {
+    local rack
+    diagnose_failure
+    # No kubelet ends the pods of a fake node.
+    ((${#RACKS[@]} == 0)) || kn delete pods --all --grace-period=0 --force >/dev/null 2>&1
+    scenario_teardown
+    for rack in "${RACKS[@]}"; do
+        "$TG_CLUSTER_SCRIPTS/fake-nodes" "$TG_DIR" --remove --prefix "$rack"
+    done
+}
 
 # fill NODES: pods that hold both big cards of that many nodes.
 fill() {
@@ -67,4 +78,37 @@ fill() {
     kn delete pod filler-1 --wait --timeout=30s
     wait_ready 60 trio-1 trio-2 trio-3
     expect_distinct 6 "$(for member in trio-1 trio-2 trio-3; do printed "$member"; done)"
+}
+
+# rack NAME NODES: so many nodes with eight cards.
+rack() {
+    RACKS+=("$1")
+    "$TG_CLUSTER_SCRIPTS/fake-nodes" "$TG_DIR" --prefix "$1" --count "$2" --label "example.com/rack=$1"
+    "$TG_CLUSTER_SCRIPTS/fake-slices" "$TG_DIR" $(seq -f "$1-%.0f" "$2") --devices 8 --product 'NVIDIA B200' \
+        --account "$TG_NAMESPACE/$TG_PLUGIN_ACCOUNT"
+}
+
+# whole NAME SIZE: a gang of so many whole nodes, in one rack.
+whole() {
+    local member
+    template "$1" 8 'NVIDIA B200' "gang: $1, size: $2, topology: {pack: {required: rack}}"
+    for ((member = 1; member <= $2; member++)); do
+        pod "$1-$member" "$1"
+    done
+}
+
+# bats test_tags=core
+@test "(c) a gang takes the rack that has just room for it, so that the one after it finds room for all" {
+    # By name the larger one is the first, and would hold either gang.
+    rack east 3
+    rack north 2
+    local gang size rack
+    while read -r gang size rack; do
+        whole "$gang" "$size" | kn create -f -
+        kn wait --for=create "gang/$gang" --timeout=30s
+        kn wait --for=jsonpath='{.status.phase}'=Running "gang/$gang" --timeout=60s
+        [[ $(kn get pods -o json | jq -r --arg gang "$gang-" '[.items[] | select(.metadata.name | startswith($gang)) |
+            .spec.nodeName] | sort | join(" ")') == "$(seq -f "$rack-%.0f" -s ' ' "$size")" ]]
+    done <<<'two 2 north
+three 3 east'
 }

@@ -102,6 +102,23 @@ taken() {
     expect_distinct 8 "$(taken)"
 }
 
+@test "(n) a partition goes where it breaks least: a card in use first, and there the place that leaves most open" {
+    mig_cards
+    { partition 4g.40gb | sed 's|\(profile == .*\)|\1 \&\& device.attributes["'"$MIG"'"].card == 1|'
+        partition 2g.20gb; partition 1g.10gb; partition 7g.80gb; one half 4g; } | kn create -f -
+    wait_bound half
+    # By name the places of card-0 are first, and those at the start of a card.
+    one small 1g | kn create -f -
+    wait_bound small
+    [[ $(allocated "$(claim_of small)") == card-1-1g-10gb-6 ]]
+    one middle 2g | kn create -f -
+    wait_bound middle
+    [[ $(allocated "$(claim_of middle)") == card-1-2g-20gb-4 ]]
+    one whole 7g | kn create -f -
+    wait_bound whole
+    [[ $(allocated "$(claim_of whole)") == card-0-7g-80gb-0 ]]
+}
+
 @test "(n) a gang of partitions gets all of them or none" {
     mig_cards
     { partition 7g.80gb; partition 3g.40gb 'gang: parts, size: 3'; one whole 7g; } | kn create -f -
