@@ -248,3 +248,20 @@ size_t openb_arrivals(const struct openb *trace, unsigned seed, struct tg_pack_r
     }
     return n;
 }
+
+struct tg_pack_node *openb_renamed(const struct openb *trace, unsigned seed)
+{
+    struct tg_pack_node *nodes = tg_xreallocarray(NULL, trace->n_nodes, sizeof(*nodes));
+    struct openb_random random;
+
+    openb_seed(&random, ~seed); /* not the numbers that shuffle the pods */
+    memcpy(nodes, trace->nodes, trace->n_nodes * sizeof(*nodes));
+    for (size_t i = trace->n_nodes - 1; i > 0; i--) {
+        unsigned j = openb_below(&random, i + 1);
+        struct tg_pack_node t = nodes[i];
+
+        nodes[i] = nodes[j];
+        nodes[j] = t;
+    }
+    return nodes;
+}

@@ -35,4 +35,8 @@ unsigned openb_below(struct openb_random *random, size_t n);
  * times the capacity. *ret is the caller's to free. */
 size_t openb_arrivals(const struct openb *trace, unsigned seed, struct tg_pack_request **ret);
 
+/* The nodes in an order that the seed draws: what stands first is first by name. The caller frees.
+ */
+struct tg_pack_node *openb_renamed(const struct openb *trace, unsigned seed);
+
 #endif

@@ -194,3 +194,15 @@ const struct tg_pack_policy *baseline_policy(const char *name)
     }
     return NULL;
 }
+
+bool baseline_renames(const char *name)
+{
+    static const char *const renamed[] = {"random",  "dotprod", "clustering",
+                                          "packing", "bestfit", "fgd-paper"};
+
+    for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
+        if (strcmp(name, renamed[i]) == 0)
+            return true;
+    }
+    return false;
+}

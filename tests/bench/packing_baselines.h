@@ -12,5 +12,9 @@
 /* NULL if there is none of the name. */
 const struct tg_pack_policy *baseline_policy(const char *name);
 extern const char *const baseline_names[]; /* ended by NULL */
+/* Whether its published figures come from runs that gave the nodes names in a random order, anew
+ * for each seed (the artifact's simulator does): ties, which go to the first name, then depend on
+ * it. */
+bool baseline_renames(const char *name);
 
 #endif

@@ -76,8 +76,13 @@ int scenario_openb(const struct settings *settings)
     references_print(settings->pods, trace.name);
     for (unsigned seed = settings->first_seed; seed <= settings->last_seed; seed++) {
         struct outcome outcome;
+        struct openb run = trace;
 
-        play(&trace, settings, &mix, &fragment, seed, &outcome);
+        if (baseline_renames(settings->policy))
+            run.nodes = openb_renamed(&trace, seed);
+        play(&run, settings, &mix, &fragment, seed, &outcome);
+        if (run.nodes != trace.nodes)
+            free(run.nodes);
         printf("{\"bench\":\"openb\",\"pods\":\"%s\",\"policy\":\"%s\",\"learned\":%s,\"seed\":%u,"
                "\"alloc100\":%.2f,\"alloc130\":%.2f,\"refused\":%.2f,\"fragrate80\":%.2f,"
                "\"fragrate90\":%.2f}\n",
