@@ -55,6 +55,16 @@ static const struct tg_option table[] = {
      .fallback = "libnvidia-ml.so.1",
      .argument = "FILE",
      .help = "The driver's library, for provider nvml: a path, or a name for the loader."},
+    {.name = "nvml-timeout",
+     .env = "TANGRAM_NVML_TIMEOUT",
+     .kind = TG_OPTION_DURATION,
+     OPTION(nvml_timeout),
+     .fallback = "15s",
+     .argument = "DURATION",
+     .min = TG_SECOND,
+     .max = 40 * TG_SECOND, /* the kubelet waits 45 s */
+     .help = "How long one call of the driver's library may take; then its card is left alone "
+             "until it returns."},
     {.name = "driver-root",
      .env = "TANGRAM_DRIVER_ROOT",
      .kind = TG_OPTION_STRING,
@@ -220,6 +230,7 @@ struct tg_provider_options tg_plugin_provider_options(const struct tg_plugin_opt
         .driver_root = options->driver_root,
         .host_root = options->host_driver_root,
         .dynamic_mig = options->dynamic_mig,
+        .call_timeout = options->nvml_timeout,
     };
 }
 

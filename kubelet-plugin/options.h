@@ -17,6 +17,7 @@ struct tg_plugin_options {
     const char *provider;
     const char *inventory;
     const char *nvml_library;
+    int64_t nvml_timeout; /* nanoseconds */
     const char *system_root;
     const char *driver_root, *host_driver_root;
     const char *dynamic_mig;

@@ -3,7 +3,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
-#include "driver/provider/nvml/nvml.h"
+#include "driver/provider/nvml/guard.h"
 #include "driver/provider/sim.h"
 
 static const struct {
@@ -12,7 +12,7 @@ static const struct {
                   struct tg_error *err);
 } providers[] = {
     {"sim", tg_sim_new},
-    {"nvml", tg_nvml_provider_new},
+    {"nvml", tg_nvml_guard_new},
 };
 
 int tg_provider_new(const char *kind, const struct tg_provider_options *options,

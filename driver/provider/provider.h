@@ -14,6 +14,7 @@
 
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/arena.h"
+#include "api/runtime/base/clock.h"
 #include "api/runtime/base/error.h"
 #include "api/tangram/gpu_config.h"
 
@@ -162,6 +163,9 @@ struct tg_provider_options {
                               * "" or NULL: the same */
     const char *dynamic_mig; /* cards that are partitioned on demand: comma-separated UUIDs, PCI
                               * addresses and product names, of which the last may end in '*' */
+    int64_t call_timeout;    /* ns for one call of the library, after which its card is left alone
+                              * until it returns; 0: 15 s */
+    const struct tg_clock *clock; /* of that; NULL: the system's */
 };
 
 /*

@@ -14,7 +14,7 @@
 #include "api/runtime/base/mem.h"
 
 struct fake_nvml {
-    char *library, *scenario, *state, *root, *log;
+    char *library, *scenario, *state, *root, *log, *hangs;
 };
 
 /* Takes effect at the next call of the library. */
@@ -33,7 +33,9 @@ static inline void fake_nvml_init(struct fake_nvml *fake, const char *build, con
     fake->state = tg_xasprintf("%s/cards", folder);
     fake->root = tg_xasprintf("%s/root", folder);
     fake->log = tg_xasprintf("%s/calls", folder);
+    fake->hangs = tg_xasprintf("%s/hangs", folder);
     fake_nvml_play(fake, scenario);
+    (void)setenv("FAKE_NVML_HANGS", fake->hangs, 1);
     (void)setenv("FAKE_NVML_SCENARIO", fake->scenario, 1);
     (void)setenv("FAKE_NVML_STATE", fake->state, 1);
     (void)setenv("FAKE_NVML_ROOT", fake->root, 1);
@@ -52,6 +54,8 @@ static inline void fake_nvml_done(struct fake_nvml *fake)
     (void)unsetenv("FAKE_NVML_STATE");
     (void)unsetenv("FAKE_NVML_ROOT");
     (void)unsetenv("FAKE_NVML_LOG");
+    (void)unsetenv("FAKE_NVML_HANGS");
+    free(fake->hangs);
     free(fake->library);
     free(fake->scenario);
     free(fake->state);

@@ -71,7 +71,7 @@ static void name_device(struct tg_nvml_card *card)
 static int read_uuid(const struct tg_nvml *nvml, struct tg_nvml_card *card, struct tg_error *err)
 {
     char text[NVML_UUID_BYTES] = "";
-    int rc = nvml->nvmlDeviceGetUUID(card->handle, text, sizeof(text));
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetUUID, card->handle, text, sizeof(text));
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetUUID", err);
     if (!is_uuid(text))
@@ -85,7 +85,7 @@ static int read_product_name(const struct tg_nvml *nvml, struct tg_nvml_card *ca
                              struct tg_error *err)
 {
     char text[NVML_NAME_BYTES] = "";
-    int rc = nvml->nvmlDeviceGetName(card->handle, text, sizeof(text));
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetName, card->handle, text, sizeof(text));
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetName", err);
     size_t n = strnlen(text, sizeof(text));
@@ -98,7 +98,7 @@ static int read_product_name(const struct tg_nvml *nvml, struct tg_nvml_card *ca
 static int read_pci(const struct tg_nvml *nvml, struct tg_nvml_card *card, struct tg_error *err)
 {
     struct nvml_pci pci = {0};
-    int rc = nvml->nvmlDeviceGetPciInfo_v3(card->handle, &pci);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetPciInfo_v3, card->handle, &pci);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetPciInfo_v3", err);
     if (pci.domain > 0xffff || pci.bus > 0xff || pci.device > 0x1f)
@@ -111,12 +111,12 @@ static int read_pci(const struct tg_nvml *nvml, struct tg_nvml_card *card, struc
 static int read_numbers(const struct tg_nvml *nvml, struct tg_nvml_card *card, struct tg_error *err)
 {
     struct nvml_memory memory = {0};
-    int rc = nvml->nvmlDeviceGetMinorNumber(card->handle, &card->minor);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetMinorNumber, card->handle, &card->minor);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetMinorNumber", err);
     if (card->minor > INT16_MAX)
         return strange(card, "nvmlDeviceGetMinorNumber", err);
-    rc = nvml->nvmlDeviceGetMemoryInfo(card->handle, &memory);
+    rc = TG_NVML_CALL(nvml, nvmlDeviceGetMemoryInfo, card->handle, &memory);
     /* Cards that share the memory of the host have none of their own to tell of. */
     if (rc != NVML_OK && rc != NVML_NOT_SUPPORTED)
         return failed(card, rc, "nvmlDeviceGetMemoryInfo", err);
@@ -138,13 +138,14 @@ static void read_kind(const struct tg_nvml *nvml, struct tg_nvml_card *card)
     unsigned number = 0;
     int major = 0, minor = 0;
     if (nvml->nvmlDeviceGetArchitecture != NULL &&
-        nvml->nvmlDeviceGetArchitecture(card->handle, &number) == NVML_OK)
+        TG_NVML_CALL(nvml, nvmlDeviceGetArchitecture, card->handle, &number) == NVML_OK)
         card->architecture = named(architectures, TG_ARRAY_SIZE(architectures), number);
     if (nvml->nvmlDeviceGetBrand != NULL &&
-        nvml->nvmlDeviceGetBrand(card->handle, &number) == NVML_OK)
+        TG_NVML_CALL(nvml, nvmlDeviceGetBrand, card->handle, &number) == NVML_OK)
         card->brand = named(brands, TG_ARRAY_SIZE(brands), number);
     if (nvml->nvmlDeviceGetCudaComputeCapability != NULL &&
-        nvml->nvmlDeviceGetCudaComputeCapability(card->handle, &major, &minor) == NVML_OK &&
+        TG_NVML_CALL(nvml, nvmlDeviceGetCudaComputeCapability, card->handle, &major, &minor) ==
+            NVML_OK &&
         major > 0 && major < 100 && minor >= 0 && minor < 100) {
         card->compute_major = major;
         card->compute_minor = minor;
@@ -161,7 +162,8 @@ static void read_numa(const struct tg_nvml *nvml, struct tg_nvml_card *card, con
     int64_t number = -1;
     card->numa_node = -1;
     if (nvml->nvmlDeviceGetNumaNodeId != NULL &&
-        nvml->nvmlDeviceGetNumaNodeId(card->handle, &node) == NVML_OK && node <= INT16_MAX) {
+        TG_NVML_CALL(nvml, nvmlDeviceGetNumaNodeId, card->handle, &node) == NVML_OK &&
+        node <= INT16_MAX) {
         card->numa_node = (int)node;
         return;
     }
@@ -191,7 +193,7 @@ static void read_fabric(const struct tg_nvml *nvml, struct tg_nvml_card *card)
     char digits[33];
     bool any = false;
     if (nvml->nvmlDeviceGetGpuFabricInfoV == NULL ||
-        nvml->nvmlDeviceGetGpuFabricInfoV(card->handle, &fabric) != NVML_OK ||
+        TG_NVML_CALL(nvml, nvmlDeviceGetGpuFabricInfoV, card->handle, &fabric) != NVML_OK ||
         fabric.state != NVML_FABRIC_COMPLETED || fabric.status != NVML_OK)
         return;
     for (size_t i = 0; i < sizeof(fabric.cluster_uuid); i++) {
@@ -236,8 +238,8 @@ static int read_placements(const struct tg_nvml *nvml, struct tg_nvml_card *card
     const char *call = "nvmlDeviceGetGpuInstancePossiblePlacements_v2";
     struct nvml_placement placements[PLACEMENTS_MAX];
     unsigned n = PLACEMENTS_MAX;
-    int rc = nvml->nvmlDeviceGetGpuInstancePossiblePlacements_v2(card->handle, profile->id,
-                                                                 placements, &n);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetGpuInstancePossiblePlacements_v2, card->handle,
+                          profile->id, placements, &n);
     if (rc != NVML_OK)
         return failed(card, rc, call, err);
     for (unsigned i = 0; i < n; i++) {
@@ -258,7 +260,7 @@ static int read_profile(const struct tg_nvml *nvml, struct tg_nvml_card *card, u
 {
     struct nvml_gi_profile info = {.version = NVML_VERSION(struct nvml_gi_profile, 2)};
     struct tg_nvml_profile *profile = &card->profiles[card->n_profiles];
-    int rc = nvml->nvmlDeviceGetGpuInstanceProfileInfoV(card->handle, number, &info);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetGpuInstanceProfileInfoV, card->handle, number, &info);
     if (rc == NVML_NOT_SUPPORTED || rc == NVML_INVALID_ARGUMENT)
         return 0; /* this card has no such profile; an older driver does not know the number */
     if (rc != NVML_OK)
@@ -319,7 +321,7 @@ static int read_mig(const struct tg_nvml *nvml, struct tg_nvml_card *card, struc
     unsigned current = 0, pending = 0;
     if (nvml->nvmlDeviceGetMigMode == NULL)
         return 0;
-    int rc = nvml->nvmlDeviceGetMigMode(card->handle, &current, &pending);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetMigMode, card->handle, &current, &pending);
     if (rc == NVML_NOT_SUPPORTED || (rc == NVML_OK && current == 0))
         return 0;
     if (rc != NVML_OK)
@@ -345,7 +347,8 @@ int tg_nvml_card_read(const struct tg_nvml *nvml, unsigned index, const char *ro
                       struct tg_nvml_card *ret, struct tg_error *err)
 {
     *ret = (struct tg_nvml_card){.index = index};
-    int answer = nvml->nvmlDeviceGetHandleByIndex_v2(index, &ret->handle);
+    tg_nvml_watch_card(nvml->watch, ret);
+    int answer = TG_NVML_CALL(nvml, nvmlDeviceGetHandleByIndex_v2, index, &ret->handle);
     if (answer != NVML_OK)
         return failed(ret, answer, "nvmlDeviceGetHandleByIndex_v2", err);
     int rc = read_uuid(nvml, ret, err);
@@ -353,6 +356,7 @@ int tg_nvml_card_read(const struct tg_nvml *nvml, unsigned index, const char *ro
         rc = read_product_name(nvml, ret, err);
     if (rc == 0)
         rc = read_pci(nvml, ret, err);
+    tg_nvml_watch_card(nvml->watch, ret);
     if (rc == 0)
         rc = read_numbers(nvml, ret, err);
     if (rc < 0)
@@ -368,11 +372,11 @@ bool tg_nvml_card_stands(const struct tg_nvml *nvml, const struct tg_nvml_card *
 {
     char uuid[NVML_UUID_BYTES] = "";
     unsigned current = 0, pending = 0;
-    if (nvml->nvmlDeviceGetUUID(card->handle, uuid, sizeof(uuid)) != NVML_OK ||
+    if (TG_NVML_CALL(nvml, nvmlDeviceGetUUID, card->handle, uuid, sizeof(uuid)) != NVML_OK ||
         memcmp(uuid, card->uuid, UUID_LENGTH + 1) != 0)
         return false;
     if (nvml->nvmlDeviceGetMigMode == NULL ||
-        nvml->nvmlDeviceGetMigMode(card->handle, &current, &pending) != NVML_OK)
+        TG_NVML_CALL(nvml, nvmlDeviceGetMigMode, card->handle, &current, &pending) != NVML_OK)
         current = 0;
     return (current == 1) == card->mig;
 }

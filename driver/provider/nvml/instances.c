@@ -40,8 +40,8 @@ static int whole_profile(const struct tg_nvml *nvml, const struct tg_nvml_card *
 {
     const char *call = "nvmlGpuInstanceGetComputeInstanceProfileInfo";
     for (unsigned i = 0; i < NVML_CI_PROFILES; i++) {
-        int rc = nvml->nvmlGpuInstanceGetComputeInstanceProfileInfo(instance, i,
-                                                                    NVML_CI_ENGINE_SHARED, ret);
+        int rc = TG_NVML_CALL(nvml, nvmlGpuInstanceGetComputeInstanceProfileInfo, instance, i,
+                              NVML_CI_ENGINE_SHARED, ret);
         if (rc == NVML_NOT_SUPPORTED || rc == NVML_INVALID_ARGUMENT)
             continue;
         if (rc != NVML_OK)
@@ -66,15 +66,16 @@ static int read_compute(const struct tg_nvml *nvml, const struct tg_nvml_card *c
         struct nvml_ci_profile kind = {0};
         void *handles[HANDLES_MAX] = {0};
         unsigned n = 0;
-        int rc = nvml->nvmlGpuInstanceGetComputeInstanceProfileInfo(instance->handle, i,
-                                                                    NVML_CI_ENGINE_SHARED, &kind);
+        int rc = TG_NVML_CALL(nvml, nvmlGpuInstanceGetComputeInstanceProfileInfo, instance->handle,
+                              i, NVML_CI_ENGINE_SHARED, &kind);
         if (rc == NVML_NOT_SUPPORTED || rc == NVML_INVALID_ARGUMENT)
             continue;
         if (rc != NVML_OK)
             return failed(card, rc, "nvmlGpuInstanceGetComputeInstanceProfileInfo", err);
         if (!makes_sense(&kind))
             return strange(card, "nvmlGpuInstanceGetComputeInstanceProfileInfo", err);
-        rc = nvml->nvmlGpuInstanceGetComputeInstances(instance->handle, kind.id, handles, &n);
+        rc = TG_NVML_CALL(nvml, nvmlGpuInstanceGetComputeInstances, instance->handle, kind.id,
+                          handles, &n);
         if (rc != NVML_OK)
             return failed(card, rc, call, err);
         if (n > TG_NVML_SLICES_MAX - instance->n_compute)
@@ -88,7 +89,7 @@ static int read_compute(const struct tg_nvml *nvml, const struct tg_nvml_card *c
     if (!instance->whole)
         return 0;
     struct nvml_ci_info info = {0};
-    int rc = nvml->nvmlComputeInstanceGetInfo_v2(instance->compute[0], &info);
+    int rc = TG_NVML_CALL(nvml, nvmlComputeInstanceGetInfo_v2, instance->compute[0], &info);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlComputeInstanceGetInfo_v2", err);
     if (info.id > ID_MAX)
@@ -109,7 +110,7 @@ static int read_instance(const struct tg_nvml *nvml, const struct tg_nvml_card *
 {
     struct tg_nvml_instance *instance = &ret->items[ret->n];
     struct nvml_gi_info info = {0};
-    int rc = nvml->nvmlGpuInstanceGetInfo(handle, &info);
+    int rc = TG_NVML_CALL(nvml, nvmlGpuInstanceGetInfo, handle, &info);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlGpuInstanceGetInfo", err);
     if (ret->n == TG_NVML_SLICES_MAX || !fits(card, &info))
@@ -150,12 +151,12 @@ static int read_uuid(const struct tg_nvml *nvml, const struct tg_nvml_card *card
 {
     char text[NVML_UUID_BYTES] = "";
     unsigned gi = 0, ci = 0;
-    int rc = nvml->nvmlDeviceGetGpuInstanceId(mig, &gi);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetGpuInstanceId, mig, &gi);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetGpuInstanceId", err);
     if (gi > ID_MAX)
         return strange(card, "nvmlDeviceGetGpuInstanceId", err);
-    rc = nvml->nvmlDeviceGetComputeInstanceId(mig, &ci);
+    rc = TG_NVML_CALL(nvml, nvmlDeviceGetComputeInstanceId, mig, &ci);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetComputeInstanceId", err);
     if (ci > ID_MAX)
@@ -163,7 +164,7 @@ static int read_uuid(const struct tg_nvml *nvml, const struct tg_nvml_card *card
     struct tg_nvml_instance *instance = find(instances, gi, ci);
     if (instance == NULL)
         return 0;
-    rc = nvml->nvmlDeviceGetUUID(mig, text, sizeof(text));
+    rc = TG_NVML_CALL(nvml, nvmlDeviceGetUUID, mig, text, sizeof(text));
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetUUID of a MIG device", err);
     if (!is_mig_uuid(text))
@@ -176,12 +177,12 @@ static int read_uuids(const struct tg_nvml *nvml, const struct tg_nvml_card *car
                       struct tg_nvml_instances *instances, struct tg_error *err)
 {
     unsigned n = 0;
-    int rc = nvml->nvmlDeviceGetMaxMigDeviceCount(card->handle, &n);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetMaxMigDeviceCount, card->handle, &n);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetMaxMigDeviceCount", err);
     for (unsigned i = 0; i < n && i < HANDLES_MAX; i++) {
         void *mig = NULL;
-        rc = nvml->nvmlDeviceGetMigDeviceHandleByIndex(card->handle, i, &mig);
+        rc = TG_NVML_CALL(nvml, nvmlDeviceGetMigDeviceHandleByIndex, card->handle, i, &mig);
         if (rc == NVML_NOT_FOUND || rc == NVML_INVALID_ARGUMENT)
             continue; /* indexes have gaps */
         if (rc != NVML_OK)
@@ -206,7 +207,8 @@ int tg_nvml_instances_read(const struct tg_nvml *nvml, const struct tg_nvml_card
     for (size_t i = 0; i < card->n_profiles; i++) {
         void *handles[HANDLES_MAX] = {0};
         unsigned n = 0;
-        int rc = nvml->nvmlDeviceGetGpuInstances(card->handle, card->profiles[i].id, handles, &n);
+        int rc = TG_NVML_CALL(nvml, nvmlDeviceGetGpuInstances, card->handle, card->profiles[i].id,
+                              handles, &n);
         if (rc != NVML_OK)
             return failed(card, rc, "nvmlDeviceGetGpuInstances", err);
         if (n > TG_NVML_SLICES_MAX)
@@ -251,8 +253,8 @@ static int make_instance(const struct tg_nvml *nvml, const struct tg_nvml_card *
 {
     const char *call = "nvmlDeviceCreateGpuInstanceWithPlacement";
     const struct nvml_placement place = {partition->start, partition->size};
-    int rc = nvml->nvmlDeviceCreateGpuInstanceWithPlacement(card->handle, partition->profile_id,
-                                                            &place, ret);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceCreateGpuInstanceWithPlacement, card->handle,
+                          partition->profile_id, &place, ret);
     if (rc == NVML_INSUFFICIENT_RESOURCES)
         return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                             "card %s: %s: no room for profile %u at memory slice %u: its place is "
@@ -270,7 +272,7 @@ static int make_compute(const struct tg_nvml *nvml, const struct tg_nvml_card *c
     int rc = whole_profile(nvml, card, instance, profile->compute_slices, &whole, err);
     if (rc < 0)
         return rc;
-    rc = nvml->nvmlGpuInstanceCreateComputeInstance(instance, whole.id, &compute);
+    rc = TG_NVML_CALL(nvml, nvmlGpuInstanceCreateComputeInstance, instance, whole.id, &compute);
     return rc == NVML_OK ? 0 : failed(card, rc, "nvmlGpuInstanceCreateComputeInstance", err);
 }
 
@@ -336,11 +338,11 @@ int tg_nvml_instance_destroy(const struct tg_nvml *nvml, const struct tg_nvml_ca
                              const struct tg_nvml_instance *instance, struct tg_error *err)
 {
     for (unsigned i = 0; i < instance->n_compute; i++) {
-        int rc = nvml->nvmlComputeInstanceDestroy(instance->compute[i]);
+        int rc = TG_NVML_CALL(nvml, nvmlComputeInstanceDestroy, instance->compute[i]);
         if (rc != NVML_OK && rc != NVML_NOT_FOUND)
             return failed(card, rc, "nvmlComputeInstanceDestroy", err);
     }
-    int rc = nvml->nvmlGpuInstanceDestroy(instance->handle);
+    int rc = TG_NVML_CALL(nvml, nvmlGpuInstanceDestroy, instance->handle);
     return rc == NVML_OK || rc == NVML_NOT_FOUND ? 0
                                                  : failed(card, rc, "nvmlGpuInstanceDestroy", err);
 }

@@ -83,12 +83,13 @@ static int load(const char *path, struct tg_nvml *ret, struct tg_error *err)
     return 0;
 }
 
-int tg_nvml_open(const char *path, struct tg_nvml *ret, struct tg_error *err)
+int tg_nvml_open(const char *path, struct tg_nvml_watch *watch, struct tg_nvml *ret,
+                 struct tg_error *err)
 {
-    *ret = (struct tg_nvml){0};
+    *ret = (struct tg_nvml){.watch = watch};
     int rc = load(path, ret, err);
     if (rc == 0) {
-        int answer = ret->nvmlInit_v2();
+        int answer = TG_NVML_CALL(ret, nvmlInit_v2);
         if (answer == NVML_OK)
             return 0;
         rc = tg_nvml_failed(answer, "nvmlInit_v2", path, err);
@@ -103,7 +104,9 @@ void tg_nvml_close(struct tg_nvml *nvml)
 {
     if (!tg_nvml_is_open(nvml))
         return;
-    (void)nvml->nvmlShutdown();
+    /* Whoever waits: what was opened is closed. */
+    (void)tg_nvml_watch_enter(nvml->watch, "nvmlShutdown");
+    (void)tg_nvml_watch_leave(nvml->watch, nvml->nvmlShutdown());
     (void)dlclose(nvml->handle);
     *nvml = (struct tg_nvml){0};
 }

@@ -11,19 +11,28 @@
 
 #include "api/runtime/base/error.h"
 #include "driver/provider/nvml/abi.h"
+#include "driver/provider/nvml/watch.h"
 
-/* Functions that an older library lacks are NULL. */
+/* Functions that an older library lacks are NULL. They are called through TG_NVML_CALL. */
 struct tg_nvml {
+    struct tg_nvml_watch *watch; /* of its calls; NULL: none */
     void *handle;
 #define MEMBER(required, name, arguments) int(*name) arguments;
     NVML_FUNCTIONS(MEMBER)
 #undef MEMBER
 };
 
-/* Loads the library from `path` (a file, or a name that the loader looks for) and begins a session.
- * TG_UNAVAILABLE: there is none, it lacks what we cannot do without, or there is no kernel driver.
- */
-int tg_nvml_open(const char *path, struct tg_nvml *ret, struct tg_error *err);
+/* The answer of that function; NVML_TIMEOUT without asking when nobody waits for it any more. */
+#define TG_NVML_CALL(nvml, function, ...)                                                          \
+    (tg_nvml_watch_enter((nvml)->watch, #function)                                                 \
+         ? tg_nvml_watch_leave((nvml)->watch, (nvml)->function(__VA_ARGS__))                       \
+         : NVML_TIMEOUT)
+
+/* Loads the library from `path` (a file, or a name that the loader looks for) and begins a session,
+ * whose calls `watch` (may be NULL) is told of. TG_UNAVAILABLE: there is none, it lacks what we
+ * cannot do without, or there is no kernel driver. */
+int tg_nvml_open(const char *path, struct tg_nvml_watch *watch, struct tg_nvml *ret,
+                 struct tg_error *err);
 /* Ends the session. A closed or all-zero one is allowed. */
 void tg_nvml_close(struct tg_nvml *nvml);
 static inline bool tg_nvml_is_open(const struct tg_nvml *nvml)

@@ -25,6 +25,8 @@ struct nvml {
     char version[NVML_VERSION_BYTES]; /* of the driver, as it writes it; "" before it is known */
     struct tg_nvml session;
     TG_VEC(struct tg_nvml_card) cards; /* of the last listing in this session */
+    struct tg_nvml_watch *watch;
+    TG_VEC(struct tg_nvml_left_out) left_out;
 };
 
 /* Handles end with it. */
@@ -42,7 +44,7 @@ static int open_session(struct nvml *nvml, struct tg_error *err)
     if (found == NULL && nvml->driver_root[0] != '\0' && strchr(nvml->library, '/') == NULL)
         return tg_error_set(err, TG_UNAVAILABLE, "there is no NVIDIA driver: no %s below %s",
                             nvml->library, nvml->driver_root);
-    return tg_nvml_open(tg_or(found, nvml->library), &nvml->session, err);
+    return tg_nvml_open(tg_or(found, nvml->library), nvml->watch, &nvml->session, err);
 }
 
 static void nvml_free(struct tg_provider *provider)
@@ -50,6 +52,7 @@ static void nvml_free(struct tg_provider *provider)
     struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
     end_session(nvml);
     TG_VEC_DONE(&nvml->cards);
+    TG_VEC_DONE(&nvml->left_out);
     free(nvml->library);
     free(nvml->system_root);
     free(nvml->driver_root);
@@ -100,14 +103,15 @@ static void read_versions(struct nvml *nvml, struct tg_nvml_devices *to)
 {
     char text[NVML_VERSION_BYTES + 1] = "";
     int number = 0;
-    if (nvml->session.nvmlSystemGetDriverVersion(text, NVML_VERSION_BYTES) != NVML_OK)
+    if (TG_NVML_CALL(&nvml->session, nvmlSystemGetDriverVersion, text, NVML_VERSION_BYTES) !=
+        NVML_OK)
         text[0] = '\0';
     text[strspn(text, "0123456789.")] = '\0';
     snprintf(nvml->version, sizeof(nvml->version), "%.80s", text);
     to->driver_version = semver_of(text, to->arena);
     if (nvml->session.nvmlSystemGetCudaDriverVersion_v2 != NULL &&
-        nvml->session.nvmlSystemGetCudaDriverVersion_v2(&number) == NVML_OK && number > 0 &&
-        number < 1000000)
+        TG_NVML_CALL(&nvml->session, nvmlSystemGetCudaDriverVersion_v2, &number) == NVML_OK &&
+        number > 0 && number < 1000000)
         to->cuda_version = tg_arena_printf(to->arena, "%d.%d.0", number / 1000, number % 1000 / 10);
 }
 
@@ -160,22 +164,36 @@ static int add_card(struct nvml *nvml, unsigned index, struct tg_nvml_devices *t
     return 0;
 }
 
+/* Why the card is not to be touched; NULL: it may be. */
+static const char *why_left_out(const struct nvml *nvml, unsigned index)
+{
+    for (size_t i = 0; i < nvml->left_out.n; i++) {
+        if (nvml->left_out.items[i].index == index)
+            return nvml->left_out.items[i].why;
+    }
+    return NULL;
+}
+
 /* One card that cannot be read must not hide the others. */
 static void add_cards(struct nvml *nvml, unsigned n, struct tg_nvml_devices *to)
 {
     TG_VEC_CLEAR(&nvml->cards);
     for (unsigned i = 0; i < n; i++) {
         struct tg_error why = TG_ERROR_INIT;
-        if (add_card(nvml, i, to, &why) < 0)
-            tg_nvml_devices_add_problem(to, why.message);
+        const char *left_out = why_left_out(nvml, i);
+        if (left_out == NULL && add_card(nvml, i, to, &why) < 0)
+            left_out = why.message;
+        if (left_out != NULL)
+            tg_nvml_devices_add_problem(to, left_out);
     }
+    tg_nvml_watch_card(nvml->watch, NULL);
 }
 
 /* The session ends with the driver: then what was read is half a truth. */
 static int check_session(struct nvml *nvml, struct tg_error *err)
 {
     char text[NVML_VERSION_BYTES];
-    int rc = nvml->session.nvmlSystemGetDriverVersion(text, sizeof(text));
+    int rc = TG_NVML_CALL(&nvml->session, nvmlSystemGetDriverVersion, text, sizeof(text));
     if (!tg_nvml_session_lost(rc))
         return 0;
     rc = tg_nvml_failed(rc, "nvmlSystemGetDriverVersion", nvml->library, err);
@@ -185,7 +203,7 @@ static int check_session(struct nvml *nvml, struct tg_error *err)
 
 static int count_cards(struct nvml *nvml, unsigned *ret, struct tg_error *err)
 {
-    int rc = nvml->session.nvmlDeviceGetCount_v2(ret);
+    int rc = TG_NVML_CALL(&nvml->session, nvmlDeviceGetCount_v2, ret);
     if (rc != NVML_OK) {
         rc = tg_nvml_failed(rc, "nvmlDeviceGetCount_v2", nvml->library, err);
         end_session(nvml);
@@ -256,10 +274,11 @@ static int nvml_list(struct tg_provider *provider, struct tg_device_set *ret, st
 static const struct tg_nvml_card *known_card(const struct nvml *nvml, const char *uuid)
 {
     for (size_t i = 0; i < nvml->cards.n; i++) {
-        if (tg_streq(nvml->cards.items[i].uuid, uuid))
-            return tg_nvml_card_stands(&nvml->session, &nvml->cards.items[i])
-                       ? &nvml->cards.items[i]
-                       : NULL;
+        if (!tg_streq(nvml->cards.items[i].uuid, uuid))
+            continue;
+        tg_nvml_watch_card(nvml->watch, &nvml->cards.items[i]);
+        return tg_nvml_card_stands(&nvml->session, &nvml->cards.items[i]) ? &nvml->cards.items[i]
+                                                                          : NULL;
     }
     return NULL;
 }
@@ -274,12 +293,15 @@ static int find_card(struct nvml *nvml, const char *uuid, struct tg_nvml_card *r
         *ret = *known;
         return 0;
     }
+    tg_nvml_watch_card(nvml->watch, NULL);
     if (!tg_nvml_is_open(&nvml->session))
         rc = open_session(nvml, err);
     if (rc == 0)
         rc = count_cards(nvml, &n, err);
     for (unsigned i = 0; rc == 0 && i < n; i++) {
         struct tg_error why = TG_ERROR_INIT;
+        if (why_left_out(nvml, i) != NULL)
+            continue;
         int read = tg_nvml_card_read(&nvml->session, i, nvml->system_root, ret, &why);
         if (!tg_streq(ret->uuid, uuid))
             continue;
@@ -287,7 +309,12 @@ static int find_card(struct nvml *nvml, const char *uuid, struct tg_nvml_card *r
             *err = why;
         return read;
     }
-    return rc < 0 ? rc : tg_error_set(err, TG_UNAVAILABLE, "card %s is not to be found", uuid);
+    if (rc < 0)
+        return rc;
+    return nvml->left_out.n == 0
+               ? tg_error_set(err, TG_UNAVAILABLE, "card %s is not to be found", uuid)
+               : tg_error_set(err, TG_UNAVAILABLE, "card %s is not to be found, and %.300s", uuid,
+                              nvml->left_out.items[0].why);
 }
 
 static int check_mig(const struct tg_nvml_card *card, const struct tg_partition *partition,
@@ -455,14 +482,15 @@ static const struct tg_provider_ops nvml_ops = {
     .edit_common = nvml_edit_common,
 };
 
-int tg_nvml_provider_new(const struct tg_provider_options *options, struct tg_provider **ret,
-                         struct tg_error *err)
+int tg_nvml_provider_new(const struct tg_provider_options *options, struct tg_nvml_watch *watch,
+                         struct tg_provider **ret, struct tg_error *err)
 {
     if (tg_or(options->library, "")[0] == '\0')
         return tg_error_set(err, TG_INVALID_ARGUMENT,
                             "the nvml provider needs the name of the driver's library");
     struct nvml *nvml = tg_xcalloc(1, sizeof(*nvml));
     nvml->provider.ops = &nvml_ops;
+    nvml->watch = watch;
     nvml->library = tg_xstrdup(options->library);
     nvml->system_root = tg_xstrdup(tg_or(options->system_root, ""));
     nvml->driver_root = tg_xstrdup(tg_or(options->driver_root, ""));
@@ -470,4 +498,24 @@ int tg_nvml_provider_new(const struct tg_provider_options *options, struct tg_pr
     nvml->dynamic_mig = tg_xstrdup(tg_or(options->dynamic_mig, ""));
     *ret = &nvml->provider;
     return 0;
+}
+
+void tg_nvml_provider_leave_out(struct tg_provider *provider, const struct tg_nvml_left_out *cards,
+                                size_t n)
+{
+    struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
+    TG_VEC_CLEAR(&nvml->left_out);
+    for (size_t i = 0; i < n; i++)
+        *TG_VEC_PUSH(&nvml->left_out) = cards[i];
+}
+
+const char *tg_nvml_provider_version(const struct tg_provider *provider)
+{
+    return TG_CONTAINER_OF(provider, const struct nvml, provider)->version;
+}
+
+void tg_nvml_provider_set_version(struct tg_provider *provider, const char *version)
+{
+    struct nvml *nvml = TG_CONTAINER_OF(provider, struct nvml, provider);
+    snprintf(nvml->version, sizeof(nvml->version), "%s", version);
 }

@@ -25,10 +25,28 @@
 #ifndef TG_DRIVER_PROVIDER_NVML_NVML_H
 #define TG_DRIVER_PROVIDER_NVML_NVML_H
 
+#include "driver/provider/nvml/watch.h"
 #include "driver/provider/provider.h"
 
-/* Touches no hardware. TG_INVALID_ARGUMENT for options that make no sense. */
-int tg_nvml_provider_new(const struct tg_provider_options *options, struct tg_provider **ret,
-                         struct tg_error *err);
+/*
+ * Calls of the library are made on the caller's thread, and take as long as they do; programs use
+ * the provider through its guard (guard.h). `watch`, which may be NULL, is told of them. Touches no
+ * hardware. TG_INVALID_ARGUMENT for options that make no sense.
+ */
+int tg_nvml_provider_new(const struct tg_provider_options *options, struct tg_nvml_watch *watch,
+                         struct tg_provider **ret, struct tg_error *err);
+
+/* A card that is not touched, and why, for people. */
+struct tg_nvml_left_out {
+    unsigned index;
+    char why[256];
+};
+/* Those, and no others, from now on; they are problems of each listing. Copied. */
+void tg_nvml_provider_leave_out(struct tg_provider *provider, const struct tg_nvml_left_out *cards,
+                                size_t n);
+/* Of the driver, as it was listed last ("": never): containers get the libraries of that version.
+ * It may be handed on to a provider that has not listed yet. */
+const char *tg_nvml_provider_version(const struct tg_provider *provider);
+void tg_nvml_provider_set_version(struct tg_provider *provider, const char *version);
 
 #endif

@@ -29,7 +29,7 @@ static int read_mode(const struct tg_nvml *nvml, const struct tg_nvml_card *card
                             card->bus_id,
                             nvml->nvmlDeviceGetComputeMode == NULL ? "nvmlDeviceGetComputeMode"
                                                                    : "nvmlDeviceSetComputeMode");
-    int rc = nvml->nvmlDeviceGetComputeMode(card->handle, ret);
+    int rc = TG_NVML_CALL(nvml, nvmlDeviceGetComputeMode, card->handle, ret);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetComputeMode", err);
     if (*ret > TG_COMPUTE_MODE_MAX)
@@ -60,7 +60,7 @@ static int set_mode(const struct tg_nvml *nvml, const struct tg_nvml_card *card,
     int rc = read_mode(nvml, card, &mode, err);
     if (rc < 0 || mode == wanted)
         return rc;
-    rc = nvml->nvmlDeviceSetComputeMode(card->handle, wanted);
+    rc = TG_NVML_CALL(nvml, nvmlDeviceSetComputeMode, card->handle, wanted);
     return rc == NVML_OK ? 0 : failed(card, rc, "nvmlDeviceSetComputeMode", err);
 }
 

@@ -99,6 +99,37 @@ static void wait_ms(int milliseconds)
     (void)poll(NULL, 0, milliseconds);
 }
 
+/* Tells of it in FAKE_NVML_HANGS, one byte each. */
+static void note_hang(void)
+{
+    const char *path = getenv("FAKE_NVML_HANGS");
+    TG_AUTOFCLOSE FILE *file = path == NULL ? NULL : fopen(path, "ae");
+    if (file != NULL)
+        (void)fputc('.', file);
+}
+
+/* As long as the scenario lets calls of that kind hang, the first one or a later one. */
+static bool hangs_on(enum fake_symbol symbol, const struct handle *handle)
+{
+    const struct fake_machine *machine = fake_machine_enter();
+    bool on = false;
+    for (size_t i = 0; machine != NULL && i < machine->scenario.n_faults; i++) {
+        const struct fake_fault *fault = &machine->scenario.faults[i];
+        on = on || (fault->hang && (fault->symbol == FAKE_ANY || fault->symbol == (int)symbol) &&
+                    (fault->card < 0 || fault->card == (int)handle->card));
+    }
+    if (machine != NULL)
+        fake_machine_leave();
+    return on;
+}
+
+static void hang(enum fake_symbol symbol, const struct handle *handle)
+{
+    note_hang();
+    while (hangs_on(symbol, handle))
+        wait_ms(1);
+}
+
 static bool exists(const struct call *call, enum kind kind)
 {
     const struct handle *h = &call->handle;
@@ -129,7 +160,10 @@ static int begin(struct call *call, enum fake_symbol symbol, enum kind kind, con
         (void)raise(SIGKILL);
     if (call->fault.hang || call->fault.delay_ms > 0) {
         fake_machine_leave();
-        wait_ms(call->fault.hang ? -1 : call->fault.delay_ms);
+        if (call->fault.hang)
+            hang(symbol, &call->handle);
+        else
+            wait_ms(call->fault.delay_ms);
         call->machine = fake_machine_enter();
         if (call->machine == NULL)
             return NVML_UNKNOWN;

@@ -4,9 +4,16 @@
  * error names card, call and cause; when the fault has passed, the claim can be given back and
  * prepared again, and nothing is left on the cards, in the folders, or open. Calls are those of a
  * clean run.
+ *
+ * Hangs are faults, too. An hour of the clock that deadlines go by is a call that hangs: no other
+ * one is ever late, and this one at once.
  */
+#include <ctype.h>
 #include <dirent.h>
+#include <poll.h>
+#include <sys/stat.h>
 
+#include "api/runtime/base/clock.h"
 #include "driver/inventory/inventory.h"
 #include "driver/partition/foreign.h"
 #include "driver/prepare/prepare.h"
@@ -19,13 +26,21 @@
 #define PART "gpu-aaaaaaaaaaaa-14-2"
 #define WHOLE "gpu-111111111111"
 #define WHOLE_UUID "GPU-11111111-1111-1111-1111-111111111111"
+#define OTHER "gpu-222222222222" /* of which no claim is */
 #define CARDS                                                                                      \
     "card a30-24gb mig=on uuid=GPU-aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n"                         \
-    "card l4-24gb uuid=" WHOLE_UUID "\n"
+    "card l4-24gb uuid=" WHOLE_UUID "\n"                                                           \
+    "card l4-24gb uuid=GPU-22222222-2222-2222-2222-222222222222\n"
 #define CALLS_MAX 4096
+
+struct hang_clock {
+    struct tg_clock clock;
+    const char *hangs; /* FAKE_NVML_HANGS */
+};
 
 struct node {
     struct machine *m;
+    struct hang_clock clock;
     char *state_folder, *cdi_folder, *boot_id_file;
     struct tg_prepare_options options;
     struct tg_prepare *prepare;
@@ -36,6 +51,13 @@ struct node {
 };
 
 /* ---- a node ---- */
+
+static int64_t now(const struct tg_clock *clock)
+{
+    struct stat status;
+    const char *hangs = TG_CONTAINER_OF(clock, const struct hang_clock, clock)->hangs;
+    return stat(hangs, &status) == 0 ? status.st_size * 3600 * TG_SECOND : 0;
+}
 
 static int set_up(void **state)
 {
@@ -51,6 +73,8 @@ static int set_up(void **state)
                                              .driver = DRIVER,
                                              .pool = NODE};
     n->told = TG_BUF_INIT((size_t)1 << 20);
+    n->clock = (struct hang_clock){.clock = {.monotonic = now}, .hangs = n->m->fake.hangs};
+    n->m->options.clock = &n->clock.clock;
     machine_must_list(n->m);
     n->clean = n->m->set;
     n->m->set = (struct tg_device_set){0};
@@ -217,8 +241,12 @@ static bool is_extra(const char *function)
 
 static bool is_of_a_card(const char *function)
 {
-    static const char *const others[] = {"", "nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetCount_v2",
-                                         "nvmlSystemGetDriverVersion"};
+    static const char *const others[] = {"",
+                                         "nvmlInit_v2",
+                                         "nvmlShutdown",
+                                         "nvmlDeviceGetCount_v2",
+                                         "nvmlSystemGetDriverVersion",
+                                         "nvmlSystemGetCudaDriverVersion_v2"};
     for (size_t i = 0; i < TG_ARRAY_SIZE(others); i++) {
         if (tg_streq(others[i], function))
             return false;
@@ -231,26 +259,42 @@ static bool done_all_the_same(const struct node *n, const char *function)
     return n->served && (is_extra(function) || tg_inventory_set_equal(&n->m->set, &n->clean));
 }
 
-/* Everything was done, or one line says what could not be. `function`: "" for whichever. */
-static void expect_told(struct node *n, const char *function, const char *cause, const char *fault)
+/* "card 0", "card 0000:41:00.0" */
+static bool names_a_card(const char *line)
 {
-    if (done_all_the_same(n, function))
-        return;
+    const char *at = strstr(line, "card ");
+    while (at != NULL && !isdigit((unsigned char)at[5]))
+        at = strstr(at + 5, "card ");
+    return at != NULL;
+}
+
+/* One line says what could not be done. `function`: "" for whichever. */
+static void expect_line(const struct node *n, const char *function, const char *cause,
+                        const char *fault)
+{
     TG_AUTOFREE char *told = tg_xstrdup(tg_buf_str(&n->told));
     char *rest = NULL;
     for (char *line = strtok_r(told, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
         if (strstr(line, function) != NULL && strstr(line, cause) != NULL &&
-            (!is_of_a_card(function) || strstr(line, "card ") != NULL))
+            (!is_of_a_card(function) || names_a_card(line)))
             return;
     }
     fail_msg("%s (%s): not told, of %zu devices there are %zu: %s", fault, function,
              n->clean.devices.n, n->m->set.devices.n, tg_buf_str(&n->told));
 }
 
+static void expect_told(const struct node *n, const char *function, const char *cause,
+                        const char *fault)
+{
+    if (!done_all_the_same(n, function))
+        expect_line(n, function, cause, fault);
+}
+
 /* ---- the calls of a clean run ---- */
 
-static size_t clean_calls(struct node *n, char (*names)[64])
+/* Their functions, and the cards they are about (0 for those that are about none). */
+static size_t clean_calls(struct node *n, char (*names)[64], unsigned *cards)
 {
     TG_AUTOBUF struct tg_buf log = TG_BUF_INIT((size_t)1 << 20);
     size_t count = 0;
@@ -265,7 +309,7 @@ static size_t clean_calls(struct node *n, char (*names)[64])
     for (char *line = strtok_r(log.data, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
         assert_true(count < CALLS_MAX);
-        assert_int_equal(sscanf(line, "%63s", names[count]), 1);
+        assert_int_equal(sscanf(line, "%63s card=%u", names[count], &cards[count]), 2);
         count++;
     }
     return count;
@@ -306,8 +350,9 @@ static void play(struct node *n, const char *when, size_t call, const char *func
 static void a_fault_at_any_call_is_told_and_leaves_nothing(void **state)
 {
     static char names[CALLS_MAX][64];
+    static unsigned cards[CALLS_MAX];
     struct node *n = *state;
-    size_t calls = clean_calls(n, names);
+    size_t calls = clean_calls(n, names, cards);
     assert_true(calls > 100);
     for (size_t i = 0; i < calls; i++) {
         play(n, "call", i + 1, names[i], &failures[i % TG_ARRAY_SIZE(failures)]);
@@ -320,12 +365,126 @@ static void a_fault_at_any_call_is_told_and_leaves_nothing(void **state)
 static void a_driver_that_fails_for_good_at_any_call_leaves_nothing(void **state)
 {
     static char names[CALLS_MAX][64];
+    static unsigned cards[CALLS_MAX];
     struct node *n = *state;
-    size_t calls = clean_calls(n, names);
+    size_t calls = clean_calls(n, names, cards);
     for (size_t i = 0; i < calls; i++) {
         /* The first call that matters may be a later one. */
         play(n, "from", i + 1, "", &failures[i % TG_ARRAY_SIZE(failures)]);
         play(n, "from", i + 1, "", &nonsense);
+    }
+}
+
+/* ---- hangs ---- */
+
+/* A claim of a card that is not concerned. */
+static void expect_others_served(struct node *n, const char *fault)
+{
+    const struct tg_allocation_device result = {
+        .request = "other", .driver = DRIVER, .pool = NODE, .device = OTHER};
+    const struct tg_allocation_devices allocation = {
+        .results = {.items = (struct tg_allocation_device *)(uintptr_t)&result, .n = 1}};
+    const struct tg_prepared_claim *claim = NULL;
+    struct tg_error err = TG_ERROR_INIT;
+    if (machine_list(n->m) != 0)
+        fail_msg("%s: the other cards are not listed: %s", fault, n->m->err.message);
+    if (tg_device_set_find(&n->m->set, OTHER) == NULL)
+        fail_msg("%s: another card is not listed", fault);
+    tg_prepare_set_devices(n->prepare, &n->m->set);
+    if (tg_prepare_allocation(n->prepare, "uid-b", "ns", "b", &allocation, &claim, &err) != 0 ||
+        tg_prepare_release(n->prepare, "uid-b", &err) != 0)
+        fail_msg("%s: and another card: %s", fault, err.message);
+}
+
+/* The calls that hung have returned, and nothing is left out any more. */
+static void expect_return(struct node *n, const char *fault)
+{
+    fake_nvml_play(&n->m->fake, CARDS);
+    for (int i = 0; machine_list(n->m) != 0 || n->m->set.problems.n > 0; i++) {
+        if (i == 10000)
+            fail_msg("%s: never recovers: %s", fault,
+                     n->m->set.problems.n > 0 ? n->m->set.problems.items[0] : n->m->err.message);
+        (void)poll(NULL, 0, 1);
+    }
+}
+
+static void play_hang(struct node *n, const char *when, size_t call, const char *function,
+                      unsigned card)
+{
+    TG_AUTOFREE char *fault = tg_xasprintf("fault * %s=%zu hang\n", when, call);
+    begin(n, fault);
+    int64_t before = now(&n->clock.clock);
+    course(n);
+    if (now(&n->clock.clock) == before)
+        fail_msg("%s (%s): nothing hung", fault, function);
+    /* What hangs is not asked again; where all calls do, loading the driver is tried once. */
+    (void)prepare(n);
+    (void)release(n);
+    if (now(&n->clock.clock) > before + 2 * 3600 * TG_SECOND)
+        fail_msg("%s (%s): what hangs is asked again and again", fault, function);
+    expect_line(n, function, "has not answered within 15 s", fault);
+    if (is_of_a_card(function) && card != 2)
+        expect_others_served(n, fault);
+    expect_return(n, fault);
+    tg_prepare_set_devices(n->prepare, &n->m->set);
+    expect_recovery(n, fault);
+}
+
+static void a_hang_at_any_call_costs_its_card_only(void **state)
+{
+    static char names[CALLS_MAX][64];
+    static unsigned cards[CALLS_MAX];
+    struct node *n = *state;
+    size_t calls = clean_calls(n, names, cards);
+    for (size_t i = 0; i < calls; i++)
+        play_hang(n, "call", i + 1, names[i], cards[i]);
+}
+
+/* All that follow hang as well. */
+static void a_driver_that_hangs_for_good_at_any_call_leaves_nothing(void **state)
+{
+    static char names[CALLS_MAX][64];
+    static unsigned cards[CALLS_MAX];
+    struct node *n = *state;
+    size_t calls = clean_calls(n, names, cards);
+    for (size_t i = 0; i < calls; i += 7)
+        play_hang(n, "from", i + 1, "", 0);
+}
+
+static size_t count_threads(void)
+{
+    return count_entries("/proc/self/task");
+}
+
+static size_t threads_at_first;
+
+static void wait_for_threads(const char *fault)
+{
+    for (int i = 0; count_threads() > threads_at_first; i++) {
+        if (i == 10000)
+            fail_msg("%s: threads are left", fault);
+        (void)poll(NULL, 0, 1);
+    }
+}
+
+/* The plugin ends in time, and leaves nothing in a process that goes on. */
+static void it_can_be_freed_while_a_call_hangs(void **state)
+{
+    static const char *const faults[] = {"fault nvmlDeviceGetName on=1 hang\n",
+                                         "fault nvmlShutdown hang\n",
+                                         "fault nvmlDeviceGetCount_v2 hang\n"};
+    struct node *n = *state;
+    tg_provider_free(TG_TAKE(n->m->provider));
+    for (size_t i = 0; i < TG_ARRAY_SIZE(faults); i++) {
+        begin(n, faults[i]);
+        int64_t before = now(&n->clock.clock);
+        machine_open(n->m, "");
+        (void)machine_list(n->m);
+        tg_provider_free(TG_TAKE(n->m->provider));
+        if (now(&n->clock.clock) == before)
+            fail_msg("%s: nothing hangs", faults[i]);
+        fake_nvml_play(&n->m->fake, CARDS);
+        wait_for_threads(faults[i]);
     }
 }
 
@@ -358,8 +517,13 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_driver_that_fails_for_good_at_any_call_leaves_nothing,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hang_at_any_call_costs_its_card_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_driver_that_hangs_for_good_at_any_call_leaves_nothing,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_can_be_freed_while_a_call_hangs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_missing_function_is_named_where_it_is_wanted, set_up,
                                         tear_down),
     };
+    threads_at_first = count_threads();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
