@@ -93,6 +93,6 @@ install_packages() {
 @test "deploy/packages is sorted, without repeats, and uses known tags only" {
     names=$(grep -v '^#' "$list" | cut -f 1)
     [ "$names" = "$(printf '%s\n' "$names" | LC_ALL=C sort -u)" ]
-    bad=$(grep -v '^#' "$list" | grep -vP '^[a-z0-9][a-z0-9.+-]+\t(build|test|e2e|image|node)(,(build|test|e2e|image|node))*$' || true)
+    bad=$(grep -v '^#' "$list" | grep -vP '^[a-z0-9][a-z0-9.+-]+\t(build|test|e2e|image|node|builder)(,(build|test|e2e|image|node|builder))*$' || true)
     [ -z "$bad" ]
 }
