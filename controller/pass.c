@@ -368,7 +368,8 @@ static int drain_for(struct pass *pass, struct candidate *c, const struct tg_sea
     pass->head = c;
     if (tg_draining_due(draining, delays_of(pass), pass->now, &wake)) {
         int r = tg_draining_choose(draining, delays_of(pass), pass->fleet, search, pass->now,
-                                   pass->scratch, decision, &pass->err);
+                                   tg_now_wall(pass->controller->clock), pass->scratch, decision,
+                                   &pass->err);
 
         if (r < 0)
             return r;
@@ -558,6 +559,9 @@ static int prepare_candidate(struct pass *pass, const struct tg_unit *unit, stru
         free(state->marker_uid);
         state->marker_uid = uid == NULL ? NULL : tg_xstrdup(uid);
     }
+    if (unit->gang != NULL)
+        tg_draining_recall(&state->draining, unit->gang, delays_of(pass), pass->now,
+                           tg_now_wall(pass->controller->clock));
     if (c->plan != NULL)
         assume_plan(pass, c);
     assume_allocated(pass, c);

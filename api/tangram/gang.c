@@ -187,7 +187,9 @@ const struct tg_type tg_gang_spec_type = TG_TYPE(struct tg_gang_spec, spec_field
 
 static const struct tg_field hold_fields[] = {
     STRING(struct tg_gang_hold, pod, "pod",
-           DOC(.description = "The member that was lost.", .max_length = 253)),
+           DOC(.description = "The member that was lost; absent: the gang waits, and its node is "
+                              "kept for it.",
+               .max_length = 253)),
     STRING(struct tg_gang_hold, node, "node",
            DOC(.description = "Node of its place.", .max_length = 253)),
     STRING(struct tg_gang_hold, device, "device",
@@ -252,7 +254,7 @@ static const struct tg_field status_fields[] = {
                    "The decided node and devices of every member. Writing it is the commit "
                    "point: from then on the plan is carried out or rolled back as a whole.")),
     OBJECTS(struct tg_gang_status, holds, "holds", &hold_type, MAX_HOLDS,
-            DOC(.description = "Devices kept busy for this gang without an allocation.")),
+            DOC(.description = "Devices and nodes kept for this gang without an allocation.")),
     OBJECTS(struct tg_gang_status, shortage, "shortage", &shortage_type, TG_GANG_MAX_ROLES,
             DOC(.description = "What is missing, for autoscalers.")),
     STRING(struct tg_gang_status, explanation, "explanation",

@@ -71,9 +71,9 @@ struct tg_gang_spec {
 
 /* -- status ------------------------------------------------------------------------------------ */
 
-/* One device of the place of a lost member. */
+/* One device of the place of a lost member, or a node that is kept for a gang that waits. */
 struct tg_gang_hold {
-    const char *pod;    /* the member that was lost */
+    const char *pod;    /* the member that was lost; NULL: none was, the gang has no plan yet */
     const char *node;   /* where its place is */
     const char *device; /* "driver/pool/device"; NULL: nothing is known but the node */
     const char *until;  /* RFC 3339 */

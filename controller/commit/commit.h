@@ -60,6 +60,10 @@ struct tg_decision {
     bool unbound; /* a released member is not bound yet; tell `bind_over` when that took too long */
     bool abandoned;  /* an auto Gang without live members; deleted when `linger_over` */
     bool drop_holds; /* every place is taken: tg_commit_show takes status.holds away */
+    /* Nodes that are kept free for a Gang that waits: tg_commit_show writes them into its
+     * status.holds, which has nothing else before there is a plan. */
+    const struct tg_gang_hold *kept;
+    size_t n_kept;
     int64_t wake;    /* wall, ns: look again then (a hold ends); 0: no need */
     int64_t wake_in; /* ns; 0: nothing changes by itself. A scheduleTimeout runs out then */
     /* TG_DECIDE_PLACE: the members to place (indexes into unit->members). If there is no room for

@@ -446,6 +446,32 @@ static void fill_shortage(const struct tg_commit_input *input, const struct tg_n
     }
 }
 
+static bool same_hold(const struct tg_gang_hold *a, const struct tg_gang_hold *b)
+{
+    return tg_streq(a->node, b->node) && tg_streq(a->until, b->until) && tg_streq(a->why, b->why) &&
+           a->pod == NULL && b->pod == NULL;
+}
+
+/* Before there is a plan the holds are the nodes that are kept for the gang. */
+static void change_holds(const struct tg_commit_input *input, const struct tg_decision *decision,
+                         struct tg_status_change *change)
+{
+    const struct tg_gang_status *status = input->unit->gang->status;
+    size_t shown = status == NULL ? 0 : status->holds.n, same = 0;
+
+    change->hold_change = decision->drop_holds ? TG_HOLDS_DROP : TG_HOLDS_KEEP;
+    if (input->plan != NULL || input->plan_unreadable)
+        return;
+    while (same < shown && same < decision->n_kept &&
+           same_hold(&status->holds.items[same], &decision->kept[same]))
+        same++;
+    if (same == shown && same == decision->n_kept)
+        return;
+    change->hold_change = decision->n_kept > 0 ? TG_HOLDS_SET : TG_HOLDS_DROP;
+    change->holds = decision->kept;
+    change->n_holds = decision->n_kept;
+}
+
 int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place *no_place,
                    struct tg_arena *arena, struct tg_decision *decision, struct tg_error *err)
 {
@@ -454,16 +480,14 @@ int tg_commit_show(const struct tg_commit_input *input, const struct tg_no_place
                             .out = decision,
                             .err = err,
                             .writes_capacity = decision->n_writes};
-    struct tg_status_change change = {.phase = decision->phase,
-                                      .reason = decision->reason,
-                                      .text = decision->text,
-                                      .hold_change =
-                                          decision->drop_holds ? TG_HOLDS_DROP : TG_HOLDS_KEEP};
+    struct tg_status_change change = {
+        .phase = decision->phase, .reason = decision->reason, .text = decision->text};
     struct tg_gang_shortage shortage;
 
     if (input->unit->kind != TG_UNIT_GANG || input->unit->gang == NULL || decision->phase == NULL ||
         input->unit->gang->metadata->deletion_timestamp != NULL)
         return 0;
+    change_holds(input, decision, &change);
     if (no_place != NULL) {
         fill_shortage(input, no_place, arena, &shortage);
         change.shortage = &shortage;

@@ -171,6 +171,137 @@ static void what_is_kept_in_vain_is_given_back(void **state)
     bench_free(bench);
 }
 
+/* --- another leader --------------------------------------------------------------------------- */
+
+static const struct tg_gang_status *status_of(struct bench *bench, const char *gang)
+{
+    const struct tg_snapshot *object = tg_cluster_get(bench->cluster, TG_VIEW_GANG, NS, gang);
+
+    assert_non_null(object);
+    return ((const struct tg_gang *)object->object)->status;
+}
+
+static void expect_kept(struct bench *bench, const char *const *nodes, size_t n, const char *until)
+{
+    const struct tg_gang_status *status = status_of(bench, "g");
+
+    assert_int_equal(status->holds.n, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct tg_gang_hold *hold = &status->holds.items[i];
+
+        assert_string_equal(hold->node, nodes[i]);
+        assert_null(hold->pod);
+        assert_null(hold->device);
+        assert_non_null(hold->why);
+        if (until != NULL)
+            assert_string_equal(hold->until, until);
+    }
+}
+
+/* Two nodes full of small pods; a gang that wants all of them has waited for three minutes. Returns
+ * until when they are kept for it. */
+static struct bench *gang_waits(const char **ret_until)
+{
+    static const char *const both[] = {"n1", "n2"};
+    struct bench *bench = bench_with("drainAfter: 2m, drain: 10m");
+
+    bench_fleet(bench, 2);
+    for (unsigned i = 0; i < 4; i++)
+        come(bench, i);
+    bench_settle(bench, TG_SECOND);
+    bench_gang(bench, "g", 4, 4);
+    /* Before those that come later: everything here is of one age. */
+    for (unsigned i = 0; i < 4; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "g-%u", i);
+        tg_cluster_change(bench->cluster, TG_VIEW_POD, NS, name, "{'spec':{'priority':1}}");
+    }
+    bench_settle(bench, TG_SECOND);
+    assert_int_equal(status_of(bench, "g")->holds.n, 0);
+    let_pass(bench, 3 * MINUTE);
+    expect_kept(bench, both, 2, NULL);
+    *ret_until = tg_arena_strdup(bench->arena, status_of(bench, "g")->holds.items[0].until);
+    return bench;
+}
+
+static void a_new_leader_keeps_what_the_one_before_kept_and_no_longer(void **state)
+{
+    static const char *const both[] = {"n1", "n2"};
+    const char *until;
+    struct bench *bench = gang_waits(&until);
+
+    (void)state;
+    let_pass(bench, MINUTE);
+    expect_kept(bench, both, 2, until);
+    bench_crash(bench);
+    finish(bench, 0);
+    come(bench, 4);
+    let_pass(bench, MINUTE);
+    expect_kept(bench, both, 2, until);
+    assert_null(node_of(bench, "s04"));
+    let_pass(bench, 6 * MINUTE);
+    assert_null(node_of(bench, "s04"));
+    let_pass(bench, 3 * MINUTE);
+    assert_non_null(node_of(bench, "s04"));
+    assert_int_equal(status_of(bench, "g")->holds.n, 0);
+    bench_free(bench);
+}
+
+static void what_ended_while_nobody_led_begins_no_sooner_again(void **state)
+{
+    const char *until;
+    struct bench *bench = gang_waits(&until);
+
+    (void)state;
+    bench_crash(bench);
+    tg_fake_clock_advance(&bench->clock, 12 * MINUTE);
+    finish(bench, 0);
+    come(bench, 4);
+    bench_settle(bench, TG_SECOND);
+    assert_non_null(node_of(bench, "s04"));
+    assert_int_equal(status_of(bench, "g")->holds.n, 0);
+    let_pass(bench, 4 * MINUTE);
+    assert_int_equal(status_of(bench, "g")->holds.n, 0);
+    let_pass(bench, 6 * MINUTE);
+    assert_int_equal(status_of(bench, "g")->holds.n, 2);
+    bench_free(bench);
+}
+
+/* The plan and the end of what was kept are one write: such holds mean other things beside a plan.
+ */
+static void with_its_place_nothing_is_kept(void **state)
+{
+    const char *until;
+    struct bench *bench = gang_waits(&until);
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        finish(bench, i);
+    while (status_of(bench, "g")->plan == NULL)
+        assert_true(bench_run(bench, 1) || bench_others(bench));
+    assert_int_equal(status_of(bench, "g")->holds.n, 0);
+    bench_settle(bench, TG_SECOND);
+    assert_string_equal(bench_phase(bench, "g"), "Running");
+    assert_int_equal(status_of(bench, "g")->holds.n, 0);
+    invariants_rest(bench);
+    bench_free(bench);
+}
+
+/* Somebody of higher priority waits: it is not the first any more. */
+static void who_is_not_the_first_any_more_keeps_nothing(void **state)
+{
+    const char *until;
+    struct bench *bench = gang_waits(&until);
+
+    (void)state;
+    bench_pod(bench, "vip", 1, 2, NULL);
+    tg_cluster_change(bench->cluster, TG_VIEW_POD, NS, "vip", "{'spec':{'priority':1000}}");
+    let_pass(bench, MINUTE);
+    assert_int_equal(status_of(bench, "g")->holds.n, 0);
+    bench_free(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +309,10 @@ int main(void)
         cmocka_unit_test(small_ones_do_not_starve_a_large_one),
         cmocka_unit_test(nothing_is_kept_before_it_is_time),
         cmocka_unit_test(what_is_kept_in_vain_is_given_back),
+        cmocka_unit_test(a_new_leader_keeps_what_the_one_before_kept_and_no_longer),
+        cmocka_unit_test(what_ended_while_nobody_led_begins_no_sooner_again),
+        cmocka_unit_test(with_its_place_nothing_is_kept),
+        cmocka_unit_test(who_is_not_the_first_any_more_keeps_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
