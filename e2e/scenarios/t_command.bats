@@ -20,11 +20,13 @@ teardown() {
 # tangram VERB ARGUMENT...
 tangram() { "$PROGRAM" "$@" --kubeconfig "$TG_DIR/kubeconfig/admin"; }
 
-# wide: a gang of one that no node has enough cards for.
+# wide: a gang of one that no node has enough cards for; all that it concerns has been told so.
 wide() {
     { template nine 9 "$RTX" 'gang: wide, size: 1'; pod wide-0 nine; } | kn create -f -
     watch_until 30 '.status.phase == "Waiting"' gang/wide >/dev/null
     wait_event 30 Pod wide-0 NeverFits
+    wait_event 30 Gang wide NeverFits
+    wait_event 30 ResourceClaim "$(claim_of wide-0)" NeverFits
 }
 
 # bats test_tags=core
