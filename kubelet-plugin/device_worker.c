@@ -361,13 +361,16 @@ struct tg_device_worker *tg_device_worker_new(struct tg_loop *loop,
 
 void tg_device_worker_free(struct tg_device_worker *worker)
 {
+    struct tg_error err;
+
     if (worker == NULL)
         return;
     tg_metrics_forget(worker->metrics, worker);
     tg_timer_stop(&worker->retry);
     tg_timer_stop(&worker->again);
     tg_worker_free(worker->thread);
-    tg_prepare_close(worker->prepare);
+    if (tg_prepare_end(worker->prepare, &err) != 0)
+        TG_ERR(&err, "Files stay that nobody needs any more");
     if (worker->devices != worker->current)
         set_free(worker->devices);
     set_free(worker->current);

@@ -287,3 +287,13 @@ int tg_journal_rewrite(struct tg_journal *journal, const struct tg_buf *content,
     journal->appended = 0;
     return tg_prepare_crash_step(journal->crash, err);
 }
+
+int tg_journal_remove(struct tg_journal *journal, struct tg_error *err)
+{
+    int rc = tg_prepare_crash_check(journal->crash, err);
+    if (rc < 0)
+        return rc;
+    close_file(journal);
+    rc = tg_file_remove(journal->path, err);
+    return rc < 0 ? rc : tg_prepare_crash_step(journal->crash, err);
+}

@@ -68,6 +68,9 @@ size_t tg_journal_appended(const struct tg_journal *journal);
 int tg_journal_rewrite(struct tg_journal *journal, const struct tg_buf *content,
                        struct tg_error *err);
 
+/* Removes the file, durably; without one is success. The next write must be a rewrite. */
+int tg_journal_remove(struct tg_journal *journal, struct tg_error *err);
+
 /* The first line. */
 void tg_journal_format_header(struct tg_buf *content);
 /* A record line. */

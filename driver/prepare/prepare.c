@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/prepare/prepare.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/file.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
+#include "driver/prepare/lock.h"
 #include "driver/prepare/partitions.h"
 #include "driver/prepare/settings.h"
 #include "driver/prepare/state.h"
@@ -165,20 +162,6 @@ static int append_op(struct tg_prepare *prepare, const char *op, const char *uid
 
 /* ---- opening ---- */
 
-static int take_lock(struct tg_prepare *prepare, struct tg_error *err)
-{
-    TG_AUTOFREE char *path = tg_xasprintf("%s/prepare.lock", prepare->state_folder);
-    prepare->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (prepare->lock_fd < 0)
-        return tg_error_errno(err, errno, "cannot open %s", path);
-    if (flock(prepare->lock_fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    if (errno == EWOULDBLOCK)
-        return tg_error_set(err, TG_UNAVAILABLE,
-                            "%s is locked: another instance of the plugin is running", path);
-    return tg_error_errno(err, errno, "cannot lock %s", path);
-}
-
 void tg_prepare_close(struct tg_prepare *prepare)
 {
     if (prepare == NULL)
@@ -188,7 +171,8 @@ void tg_prepare_close(struct tg_prepare *prepare)
     TG_VEC_DONE(&prepare->entries);
     tg_journal_free(prepare->journal);
     if (prepare->lock_fd >= 0)
-        close(prepare->lock_fd); /* which unlocks */
+        tg_lock_give(prepare->lock_path, prepare->lock_fd);
+    free(prepare->lock_path);
     free(prepare->state_folder);
     free(prepare->cdi_folder);
     free(prepare->driver);
@@ -196,6 +180,19 @@ void tg_prepare_close(struct tg_prepare *prepare)
     free(prepare->journal_path);
     free(prepare->boot_id);
     free(prepare);
+}
+
+int tg_prepare_end(struct tg_prepare *prepare, struct tg_error *err)
+{
+    if (prepare == NULL)
+        return 0;
+    int rc = tg_prepare_crash_check(prepare->crash, err);
+    if (rc == 0)
+        rc = tg_file_remove_leftovers(prepare->journal_path, err);
+    if (rc == 0 && prepare->entries.n == 0)
+        rc = tg_journal_remove(prepare->journal, err);
+    tg_prepare_close(prepare);
+    return rc;
 }
 
 static struct tg_prepare *prepare_new(const struct tg_prepare_options *options,
@@ -207,6 +204,7 @@ static struct tg_prepare *prepare_new(const struct tg_prepare_options *options,
     prepare->driver = tg_xstrdup(options->driver);
     prepare->pool = tg_xstrdup(options->pool);
     prepare->journal_path = tg_xasprintf("%s/prepare.journal", options->state_folder);
+    prepare->lock_path = tg_xasprintf("%s/prepare.lock", options->state_folder);
     prepare->compact_after = options->compact_after == 0 ? COMPACT_AFTER : options->compact_after;
     prepare->lock_fd = -1;
     prepare->devices = devices;
@@ -235,7 +233,7 @@ int tg_prepare_open(const struct tg_prepare_options *options, const struct tg_de
     if (rc < 0)
         return rc;
     struct tg_prepare *prepare = prepare_new(options, devices);
-    rc = take_lock(prepare, err);
+    rc = tg_lock_take(prepare->lock_path, &prepare->lock_fd, err);
     if (rc == 0)
         rc = tg_prepare_recover(prepare, options->boot_id_file, report, err);
     if (rc < 0) {

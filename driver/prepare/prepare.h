@@ -3,7 +3,7 @@
  * Which claims are prepared on this node: a state machine over a journal (journal.h) and a folder
  * of CDI documents (cdi.h). No kubelet, no API server, no clock. Every call is synchronous and
  * durable when it returns: what was answered survives kill -9 and power loss. One instance a state
- * folder (a lock file guards it), one thread.
+ * folder (lock.h), one thread.
  *
  *   prepare     intent -> partitions made, cards set -> CDI document -> done
  *   unprepare   removing -> document removed -> cards as before, partitions removed -> gone
@@ -82,6 +82,10 @@ int tg_prepare_open(const struct tg_prepare_options *options, const struct tg_de
                     struct tg_error *err);
 /* Closes without unpreparing anything. NULL is allowed. */
 void tg_prepare_close(struct tg_prepare *prepare);
+/* Closes in order: nothing stays in the state folder but what claims need that hold something, and
+ * journals that were set aside. Without a journal nothing is prepared, so a crash on the way does
+ * no harm. Closes in any case; an error says what stayed. NULL is allowed. */
+int tg_prepare_end(struct tg_prepare *prepare, struct tg_error *err);
 /* The hardware was listed again. Prepared claims stay as they are. */
 void tg_prepare_set_devices(struct tg_prepare *prepare, const struct tg_device_set *devices);
 /* What a start does, once more, after hardware came that was not there: makes partitions and

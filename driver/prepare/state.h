@@ -26,7 +26,7 @@ struct tg_claim_entry {
 };
 
 struct tg_prepare {
-    char *state_folder, *cdi_folder, *driver, *pool, *journal_path, *boot_id;
+    char *state_folder, *cdi_folder, *driver, *pool, *journal_path, *lock_path, *boot_id;
     size_t compact_after;
     int lock_fd;
     const struct tg_device_set *devices;

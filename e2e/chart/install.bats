@@ -54,6 +54,7 @@ capabilities() {
 @test "a replica that stands still answers no probe (what becomes of it: life.bats)" {
     [[ -n ${TG_SCENARIOS:-} ]] || skip "the kubelet takes more than a minute, which pass with --scenarios only"
     local pod node container process
+    tg_wait_until 60 led
     pod=$(kt get pods -l app.kubernetes.io/name=tangram-controller -o json | jq -r --arg leader "$(leader)" '[.items[].metadata.name | select(. != $leader)][0]')
     node=$(kt get pod "$pod" -o jsonpath='{.spec.nodeName}')
     container=$(kt get pod "$pod" -o jsonpath='{.status.containerStatuses[0].containerID}')

@@ -25,8 +25,28 @@ installed() {
     done
 }
 
+# left NODE: the files that Tangram has on the node, one a line.
+left() { tg_node_exec "$1" find /var/lib/kubelet/plugins/gpu.tangram.dev /var/lib/kubelet/plugins_registry /var/run/cdi ! -type d -printf '%f\n' | sort; }
+
+# nothing_left: no node has any.
+nothing_left() {
+    local node files
+    for node in $(tg_node_names); do
+        files=$(left "$node") && [[ -z $files ]] || { echo "$node has ${files:-no such folders}" && return 1; }
+    done
+}
+
+# uninstall: returns when all pods have ended.
+uninstall() {
+    helm uninstall tangram --wait
+    kt wait --for=delete pod -l app.kubernetes.io/part-of=tangram --timeout=60s
+}
+
 # leader: the pod that holds the lease; empty when nobody does.
 leader() { kt get lease tangram-controller-default -o jsonpath='{.spec.holderIdentity}'; }
+
+# led: somebody holds it.
+led() { [[ -n $(leader) ]]; }
 
 diagnose_installation() {
     kt get pods -o wide || true

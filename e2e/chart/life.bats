@@ -40,8 +40,21 @@ kept() { kn get pods "${KEPT[@]}" -o jsonpath='{range .items[*]}{.metadata.uid}:
 # untouched: the pods of the gang `kept` are those that were started, and have not been restarted.
 untouched() { [[ $(kept) == "$(cat "$BATS_FILE_TMPDIR/kept")" ]]; }
 
+# needed NODE: the files that its pods need to be taken back.
+needed() {
+    kn get pods,resourceclaims -o json | jq -r --arg node "$1" '(.items | map(select(.kind == "ResourceClaim") | {(.metadata.name): .metadata.uid}) | add) as $uid |
+        [.items[] | select(.kind == "Pod" and .spec.nodeName == $node).status.resourceClaimStatuses[] |
+            "k8s.gpu.tangram.dev-claim_\($uid[.resourceClaimName]).json"] | sort[], if . == [] then empty else "prepare.journal" end'
+}
+
 # columns: how many columns of the CRD are of the version after this.
 columns() { k get customresourcedefinition gangs.tangram.dev -o json | jq '[.spec.versions[0].additionalPrinterColumns[] | select(.name == "Next")] | length'; }
+
+# nothing_of PATTERN COMMAND...: it lists no such name. What others clear away goes a moment later.
+nothing_of() {
+    local names
+    names=$("${@:2}" -o name) && ! grep "$1" <<<"$names"
+}
 
 # all_of TAG: every pod of the release has its image of that tag. One of before is listed until the kubelet has cleared it away, which
 # a rollout does not wait for.
@@ -96,7 +109,7 @@ kinds() {
     grep -E 'two Jobs of [0-9]+ pods with one device each; [0-9]+ devices are free' "$BATS_TEST_TMPDIR/said"
     grep -E '[0-9]+ of [0-9]+ members have a place' "$BATS_TEST_TMPDIR/said"
     tg_wait_until 60 sh -c "! kubectl --kubeconfig '$TG_DIR/kubeconfig/admin' get namespaces -o name | grep -q tangram-demo"
-    [[ -z $(k get resourceclaims,gangs --all-namespaces -o name) ]]
+    tg_wait_until 60 nothing_of . k get resourceclaims,gangs --all-namespaces
 }
 
 @test "use: a gang of as many pods as there are nodes runs" {
@@ -113,23 +126,29 @@ MEASURED=(tangram_controller_pending_units tangram_controller_pending_pods tangr
     tangram_informer_silence_seconds tangram_fleet_devices tangram_fleet_fragmented_devices tangram_fleet_partitions_memory_bytes
     tangram_controller_contested_devices 'tangram_plugin_claim_duration_seconds_bucket\{operation="prepare",outcome="ok",[^}]*\}')
 
-@test "metrics: every query of the dashboard finds something, and promtool has nothing to say" {
-    local address pod port metric
-    gang waits 3 | kn create -f -
-    wait_event 60 Pod waits-1 InsufficientDevices
+# measured: every pod tells, and what they tell is so.
+measured() {
+    local pod port metric all=$BATS_TEST_TMPDIR/all
     for pod in $(kt get pods -l app.kubernetes.io/part-of=tangram -o jsonpath='{.items[*].metadata.name}'); do
         port=$([[ $pod == *controller* ]] && echo 8080 || echo 8081)
-        kt get --raw "/api/v1/namespaces/$RELEASE_NAMESPACE/pods/$pod:$port/proxy/metrics" >"$BATS_TEST_TMPDIR/$pod"
-        [[ -z $("$TG_PROMTOOL" check metrics <"$BATS_TEST_TMPDIR/$pod" 2>&1) ]]
+        kt get --raw "/api/v1/namespaces/$RELEASE_NAMESPACE/pods/$pod:$port/proxy/metrics" >"$BATS_TEST_TMPDIR/$pod" || return 1
     done
-    cat "$BATS_TEST_TMPDIR"/tangram-* >"$BATS_TEST_TMPDIR/all"
-    for metric in "${MEASURED[@]}"; do
-        grep -qE "^$metric[{ ]" "$BATS_TEST_TMPDIR/all" || { echo "nobody tells $metric" && false; }
+    cat "$BATS_TEST_TMPDIR"/tangram-* >"$all"
+    # The last one: of the gang that runs at least, by whoever leads by now.
+    for metric in "${MEASURED[@]/%/[{ ]}" 'tangram_controller_pending_pods\{reason="InsufficientDevices"\} 3$' \
+        "tangram_fleet_devices\\{state=\"held\"\\} $((2 * TG_NODES))\$" 'tangram_controller_commit_duration_seconds_count\{outcome="committed"\} [1-9]'; do
+        grep -qE "^$metric" "$all" || { echo "nobody tells $metric" && return 1; }
     done
-    grep -h '^tangram_controller_pending_pods{reason="InsufficientDevices"} 3$' "$BATS_TEST_TMPDIR"/tangram-controller-*
-    grep -h "^tangram_fleet_devices{state=\"held\"} $((2 * TG_NODES))\$" "$BATS_TEST_TMPDIR"/tangram-controller-*
-    # The gang that runs at least, by whoever leads by now.
-    grep -hE '^tangram_controller_commit_duration_seconds_count\{outcome="committed"\} [1-9]' "$BATS_TEST_TMPDIR"/tangram-controller-*
+}
+
+@test "metrics: every query of the dashboard finds something, and promtool has nothing to say" {
+    local address pod
+    gang waits 3 | kn create -f -
+    wait_event 60 Pod waits-1 InsufficientDevices
+    tg_wait_until 60 measured || { measured && false; }
+    for pod in "$BATS_TEST_TMPDIR"/tangram-*; do
+        [[ -z $("$TG_PROMTOOL" check metrics <"$pod" 2>&1) ]]
+    done
     address=$(prometheus_start)
     "$BATS_TEST_DIRNAME/queries.py" "$address" "$CHART/files/dashboard.json"
     prometheus_stop
@@ -208,13 +227,25 @@ MEASURED=(tangram_controller_pending_units tangram_controller_pending_pods tangr
     kt wait --for=delete pod -l app.kubernetes.io/part-of=tangram --timeout=60s
     untouched
     [[ $(kn get pods -o json | jq '[.items[] | select(.spec.schedulingGates // [] != [])] | length') == 0 ]]
-    [[ -z $(k get "$(kinds)" -o name | grep tangram) ]]
-    [[ -z $(kt get all,configmaps,poddisruptionbudgets -o name | grep tangram) ]]
-    # On a node: the journal of what runs on, by which a later installation frees it, and nobody to talk to.
+    tg_wait_until 60 nothing_of tangram k get "$(kinds)"
+    tg_wait_until 60 nothing_of tangram kt get all,configmaps,poddisruptionbudgets
+    # On a node: of what runs on, by which a later installation frees it, and nobody to talk to.
     for node in $(tg_node_names); do
-        [[ $(tg_node_exec "$node" find /var/lib/kubelet/plugins/gpu.tangram.dev /var/lib/kubelet/plugins_registry ! -type d -printf '%f\n' | sort | xargs) == \
-            'prepare.journal prepare.lock' ]]
+        [[ $(left "$node") == "$(needed "$node")" ]]
     done
     k delete namespace "$RELEASE_NAMESPACE" --wait --timeout=60s
     untouched
+}
+
+@test "an installation that comes later frees what has ended, and leaves nothing on any node" {
+    local set
+    helm install tangram "$CHART" --create-namespace --values "$BATS_TEST_DIRNAME/values.yaml" "${CARDS[@]}" --set mode=driver-only
+    for set in $(kt get daemonsets -o name); do
+        kt rollout status "$set" --timeout=120s
+    done
+    untouched
+    kn delete pods --all --wait --timeout=60s
+    uninstall
+    nothing_left
+    k delete namespace "$RELEASE_NAMESPACE" --wait --timeout=60s
 }

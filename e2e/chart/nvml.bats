@@ -9,14 +9,13 @@ load installation
 
 NAMESPACE=team-n
 VERSION=580.105.08
+FAKE=/var/lib/kubelet/plugins/gpu.tangram.dev/fake
 LIBRARIES=/usr/lib/$(uname -m)-linux-gnu
 
 setup() {
     tg_load "$TG_E2E_DIR"
     DRIVER=$TG_DIR/driver
-    # Pods of the life before cannot end before there is a driver again, and the slices of an uninstalled driver stay until the
-    # kubelet clears them away.
-    tg_admin --namespace team-a delete pods --all --wait=false >/dev/null
+    # The slices of an uninstalled driver stay until the kubelet clears them away.
     k delete resourceslices --all >/dev/null
     k create namespace "$NAMESPACE" >/dev/null
     kn wait --for=create serviceaccount/default --timeout=30s >/dev/null
@@ -30,7 +29,9 @@ teardown() {
         k get resourceslices -o yaml || true
     fi
     kn delete pods --all --wait --timeout=60s >/dev/null
-    helm uninstall tangram --wait || true
+    uninstall || true
+    # What the library plays with.
+    tg_node_exec node-1 rm -rf "$FAKE" "$FAKE.cards"
     k delete namespace "$RELEASE_NAMESPACE" "$NAMESPACE" --wait=false >/dev/null
 }
 
@@ -46,7 +47,6 @@ install_driver() {
 }
 
 values() {
-    local state=/var/lib/kubelet/plugins/gpu.tangram.dev/fake
     cat <<YAML
 mode: driver-only
 image: {pullPolicy: Never, tag: one}
@@ -56,9 +56,9 @@ plugin:
   nodeSelector: {kubernetes.io/hostname: node-1}
   env:
   - {name: FAKE_NVML_SCENARIO, value: /driver-root/scenario}
-  - {name: FAKE_NVML_STATE, value: $state.cards}
-  - {name: FAKE_NVML_ROOT, value: $state}
-  - {name: TANGRAM_SYSTEM_ROOT, value: $state}
+  - {name: FAKE_NVML_STATE, value: $FAKE.cards}
+  - {name: FAKE_NVML_ROOT, value: $FAKE}
+  - {name: TANGRAM_SYSTEM_ROOT, value: $FAKE}
 YAML
 }
 

@@ -6,6 +6,7 @@
 
 load ../scenarios/lib
 load ../scenarios/documents
+load installation
 
 setup() {
     tg_load "$TG_E2E_DIR"
@@ -25,4 +26,5 @@ teardown() {
 @test "the operator guide works as it is written, from an empty cluster" {
     cd "$BATS_TEST_DIRNAME/../.."
     TMPDIR=$BATS_TEST_TMPDIR follow deploy/docs/operator-guide.md
+    nothing_left
 }

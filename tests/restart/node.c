@@ -200,7 +200,7 @@ bool instance_settle(struct instance *instance)
 
 void instance_stop(struct instance *instance)
 {
-    tg_prepare_close(instance->prepare);
+    (void)tg_prepare_end(instance->prepare, NULL);
     tg_device_set_done(&instance->set);
     tg_provider_free(instance->provider);
     *instance = (struct instance){0};

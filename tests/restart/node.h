@@ -44,6 +44,7 @@ struct instance {
 bool instance_start(struct instance *instance, const struct node *node);
 /* As the plugin goes on when a driver came. */
 bool instance_settle(struct instance *instance);
+/* As the plugin ends in order. */
 void instance_stop(struct instance *instance);
 bool instance_prepare(struct instance *instance, const char *uid, const char *device, bool admin);
 bool instance_release(struct instance *instance, const char *uid);

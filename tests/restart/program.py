@@ -320,6 +320,10 @@ class Node:
         capabilities = self.path("root/proc/driver/nvidia/capabilities")
         return sum(d.startswith("gi") for _, folders, _ in os.walk(capabilities) for d in folders)
 
+    def files(self):
+        """What the plugin has on disks."""
+        return [os.path.join(d, f) for name in ("lib", "cdi", "registry") for d, _, files in os.walk(self.path(name)) for f in files]
+
     def documents(self):
         found = {}
         with contextlib.suppress(FileNotFoundError):

@@ -5,6 +5,7 @@
  * hardware (before and after), and every 64th of those that only read. Impossible cells are listed
  * with their reason.
  */
+#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,6 +283,38 @@ static bool go_on(struct instance *instance, const struct cell *cell)
     return devices == kinds[cell->kind].devices || wrong("devices differ at the end");
 }
 
+static bool is_empty(const char *folder)
+{
+    struct dirent **found = NULL;
+    int n = scandir(folder, &found, NULL, NULL);
+    for (int i = 0; i < n; i++)
+        free(found[i]);
+    free(found);
+    return n == 2; /* . and .. */
+}
+
+static bool check_nothing_stays(const struct node *node)
+{
+    return (is_empty(node->state_folder) && is_empty(node->cdi_folder)) ||
+           wrong("files stay on a node where nothing is prepared");
+}
+
+/* All claims go, and the plugin is taken off the node. */
+static bool leave(const struct node *node, void *data)
+{
+    struct instance instance;
+    (void)data;
+    bool ok = instance_start(&instance, node) && instance_release(&instance, "claim") &&
+              instance_release(&instance, "running");
+    instance_stop(&instance);
+    return ok;
+}
+
+static bool check_left(const struct node *node, void *data)
+{
+    return leave(node, data) && check_nothing_stays(node);
+}
+
 static bool check(const struct node *node, void *data)
 {
     const struct cell *cell = data;
@@ -290,7 +323,7 @@ static bool check(const struct node *node, void *data)
               check_settings(&instance, cell) && check_cards(&instance, cell) &&
               check_untouched(&instance, cell) && go_on(&instance, cell);
     instance_stop(&instance);
-    return ok;
+    return ok && check_nothing_stays(node);
 }
 
 /* The plugin starts while the driver is away, and goes on when it comes. */
@@ -308,7 +341,7 @@ static bool check_reload(const struct node *node, void *data)
          check_claims(&instance, cell) && check_settings(&instance, cell) &&
          check_cards(&instance, cell) && go_on(&instance, cell);
     instance_stop(&instance);
-    return ok;
+    return ok && check_nothing_stays(node);
 }
 
 /* ---- kill points ---- */
@@ -400,12 +433,15 @@ static bool begin(struct node *node, struct cell *cell)
     return ok;
 }
 
-static void run_killed(struct node *node, struct cell *cell)
+typedef bool (*body)(const struct node *node, void *data);
+
+/* Kills `killed` at each point, and looks afterwards. */
+static void run_killed(struct node *node, struct cell *cell, body killed, body look)
 {
     struct points points = {0};
     bool ok = begin(node, cell);
     size_t calls = count_calls(node);
-    struct outcome clean = node_run(node, NULL, act, cell);
+    struct outcome clean = node_run(node, NULL, killed, cell);
     if (!ok || !clean.ok) {
         tell(cell, NULL, false);
         return;
@@ -414,12 +450,12 @@ static void run_killed(struct node *node, struct cell *cell)
     for (size_t i = 0; i < points.at.n; i++) {
         const struct kill_point *at = &points.at.items[i];
         ok = begin(node, cell);
-        ok = node_run(node, at, act, cell).killed && ok;
+        ok = node_run(node, at, killed, cell).killed && ok;
         if (cell->event == REBOOT) {
             node_reboot(node);
             ok = node_run(node, NULL, partition_cards, cell).ok && ok;
         }
-        tell(cell, at, node_run(node, NULL, check, cell).ok && ok);
+        tell(cell, at, node_run(node, NULL, look, cell).ok && ok);
     }
     TG_VEC_DONE(&points.at);
 }
@@ -456,7 +492,9 @@ static void run_cell(struct node *node, struct cell *cell)
         printf("impossible: %s x %s x %s: %s\n", events[cell->event],
                activities[cell->activity].name, kinds[cell->kind].name, reason);
     } else if (cell->event == KILLED || cell->event == REBOOT) {
-        run_killed(node, cell);
+        run_killed(node, cell, act, check);
+        if (cell->activity == RUNNING)
+            run_killed(node, cell, leave, check_left);
     } else {
         run_once(node, cell);
     }

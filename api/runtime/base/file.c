@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/runtime/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/mem.h"
+#include "api/runtime/base/str.h"
 
 static ssize_t read_some(int fd, void *data, size_t n)
 {
@@ -142,6 +144,35 @@ int tg_file_remove(const char *path, struct tg_error *err)
         return 0;
     if (rc != 0 && err != NULL)
         *err = sync_error;
+    return rc;
+}
+
+static int remove_those(DIR *folder, const char *prefix, const char *path, struct tg_error *err)
+{
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(folder);
+        if (entry == NULL && errno != 0)
+            return tg_error_errno(err, errno, "cannot list the folder of \"%s\"", path);
+        if (entry == NULL)
+            return 0;
+        if (tg_has_prefix(entry->d_name, prefix) &&
+            unlinkat(dirfd(folder), entry->d_name, 0) != 0 && errno != ENOENT)
+            return tg_error_errno(err, errno, "cannot remove \"%s\" beside \"%s\"", entry->d_name,
+                                  path);
+    }
+}
+
+int tg_file_remove_leftovers(const char *path, struct tg_error *err)
+{
+    TG_AUTOFREE char *folder = folder_of(path);
+    TG_AUTOFREE char *prefix = tg_xasprintf(".%s.tmp-", name_of(path));
+    DIR *opened = opendir(folder);
+
+    if (opened == NULL)
+        return tg_error_errno(err, errno, "cannot list folder \"%s\"", folder);
+    int rc = remove_those(opened, prefix, path, err);
+    closedir(opened);
     return rc;
 }
 

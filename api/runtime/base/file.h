@@ -20,6 +20,9 @@ int tg_file_write_atomic(const char *path, const void *data, size_t n, mode_t mo
 int tg_file_write_all(int fd, const void *data, size_t n, struct tg_error *err);
 /* Unlinks and fsyncs the folder; a file that is not there is success. */
 int tg_file_remove(const char *path, struct tg_error *err);
+/* Removes what tg_file_write_atomic left beside `path` where it was killed: nobody may be writing.
+ */
+int tg_file_remove_leftovers(const char *path, struct tg_error *err);
 int tg_file_sync_folder_of(const char *path, struct tg_error *err);
 /* mkdir -p. */
 int tg_file_make_folders(const char *path, mode_t mode, struct tg_error *err);

@@ -248,6 +248,44 @@ static void a_file_in_the_way_of_a_folder_is_told_by_name(void **state)
     assert_int_equal(tg_file_make_folders(path, 0755, &err), -TG_FAILED_PRECONDITION);
 }
 
+/* A file, or a folder, of that name in the test's folder. */
+static void make_beside(const struct folder *folder, const char *name, bool is_folder)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", folder->path, name);
+    assert_int_equal(is_folder ? mkdir(path, 0700) : tg_file_write_atomic(path, "x", 1, 0600, NULL),
+                     0);
+}
+
+static bool is_beside(const struct folder *folder, const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", folder->path, name);
+    return access(path, F_OK) == 0;
+}
+
+static void what_an_interrupted_write_left_is_removed_and_nothing_else(void **state)
+{
+    static const char *const kept[] = {"f", ".g.tmp-123456", ".f.tmp", "x.f.tmp-123456"};
+    const struct folder *folder = *state;
+    struct tg_error err = TG_ERROR_INIT;
+
+    make_beside(folder, ".f.tmp-123456", false);
+    make_beside(folder, ".f.tmp-abcdef", false);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(kept); i++)
+        make_beside(folder, kept[i], false);
+    assert_int_equal(tg_file_remove_leftovers(folder->file, NULL), 0);
+    assert_int_equal(entries(folder->path), TG_ARRAY_SIZE(kept));
+    for (size_t i = 0; i < TG_ARRAY_SIZE(kept); i++)
+        assert_true(is_beside(folder, kept[i]));
+    make_beside(folder, ".f.tmp-123456", true);
+    assert_true(tg_file_remove_leftovers(folder->file, &err) < 0);
+    assert_non_null(strstr(err.message, ".f.tmp-123456"));
+    assert_int_equal(tg_file_remove_leftovers("/nowhere/f", &err), -TG_NOT_FOUND);
+}
+
 static void a_pipe_takes_everything_in_pieces(void **state)
 {
     enum { SIZE = 1 << 20 };
@@ -300,6 +338,7 @@ int main(void)
         IN_FOLDER(a_file_over_the_limit_is_exhaustion_and_says_so),
         IN_FOLDER(reading_a_missing_file_or_a_folder_is_an_error),
         IN_FOLDER(removing_twice_is_success),
+        IN_FOLDER(what_an_interrupted_write_left_is_removed_and_nothing_else),
         IN_FOLDER(folders_are_made_to_any_depth_and_may_exist),
         IN_FOLDER(a_file_in_the_way_of_a_folder_is_told_by_name),
         cmocka_unit_test(a_pipe_takes_everything_in_pieces),
