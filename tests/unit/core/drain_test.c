@@ -196,11 +196,83 @@ static void a_rack_that_is_kept_stays_so(void **state)
     world_done(&w);
 }
 
+/* Nodes outside of any rack: what is kept stays so, even when more is free elsewhere now. */
+static void a_node_that_is_kept_stays_so(void **state)
+{
+    static const char *names[] = {"n01"};
+    const struct tg_drain before = {.nodes = names, .n = 1};
+    struct world w;
+    struct tg_fleet *fleet;
+    struct tg_place_request request = {.name = "gang ns/g", .n_pieces = 1};
+    struct tg_drain now;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (unsigned i = 0; i < 2; i++) {
+        char node[8], name[16];
+
+        snprintf(node, sizeof(node), "n%02u", i);
+        snprintf(name, sizeof(name), "%s-0", node);
+        add_node(&w, node, "\"a\":\"b\"", "");
+        add_gpus(&w, node, CARDS, "");
+        add_holder(&w, name, node, "gpu-0");
+    }
+    add_holder(&w, "n01-1", "n01", "gpu-1");
+    request.pieces = new_gang(&w, 1, CARDS);
+    fleet = world_fleet(&w);
+    now = choose(&w, fleet, &request, NULL);
+    assert_string_equal(now.nodes[0], "n00");
+    now = choose(&w, fleet, &request, &before);
+    assert_int_equal(now.n, 1);
+    assert_string_equal(now.nodes[0], "n01");
+    world_done(&w);
+}
+
+/* Members that need more of a node than its devices: as many nodes as they really take. */
+static void nodes_are_kept_for_cpu_as_well(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    struct tg_place_request request = {.name = "gang ns/g", .n_pieces = 2};
+    struct tg_piece pieces[2];
+    struct tg_drain now;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (unsigned i = 0; i < 2; i++) {
+        char node[8], name[16], device[8];
+
+        snprintf(node, sizeof(node), "n%02u", i);
+        add_node(&w, node, "\"a\":\"b\"", "");
+        add_gpus(&w, node, CARDS, "");
+        for (unsigned k = 0; k < CARDS; k++) {
+            snprintf(name, sizeof(name), "%s-%u", node, k);
+            snprintf(device, sizeof(device), "gpu-%u", k);
+            add_holder(&w, name, node, device);
+        }
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "m-%u", i);
+        pieces[i] = new_piece(&w, new_pod(&w, name, "5", ""), new_gpu_claim(&w, name, 1));
+    }
+    request.pieces = pieces;
+    fleet = world_fleet(&w);
+    now = choose(&w, fleet, &request, NULL);
+    assert_int_equal(now.n, 2); /* a node has 8 cpu */
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept_is_enough_and_nothing_is_kept_in_vain),
         cmocka_unit_test(a_rack_that_is_kept_stays_so),
+        cmocka_unit_test(a_node_that_is_kept_stays_so),
+        cmocka_unit_test(nodes_are_kept_for_cpu_as_well),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,95 @@ static void residents_count_where_they_are_looked_at(void **state)
     }
 }
 
+/* Of what nobody expects no policy knows a value: the tightest node. */
+static void what_is_not_in_the_mix_goes_to_the_tightest_node(void **state)
+{
+    struct tg_packer *packer = new_packer(&counting);
+    struct tg_pack_node tight = node_of(3, 1);
+    struct tg_pack_rating a, b;
+
+    (void)state;
+    tg_packer_set_node(packer, 3, &tight, 0);
+    tg_packer_begin(packer);
+    (void)tg_packer_rate(packer, TG_MIX_NO_TYPE, tg_packer_class(packer, 3), &a);
+    (void)tg_packer_rate(packer, TG_MIX_NO_TYPE, tg_packer_class(packer, 4), &b);
+    assert_true(tg_pack_rating_better(&a, &b));
+    tg_packer_free(packer);
+}
+
+/* A place for a partition is gone, and nothing else. */
+static void a_node_is_another_when_its_places_are(void **state)
+{
+    struct tg_packer *packer = new_packer(tg_pack_policy("fill"));
+    struct tg_pack_node node = node_of(3, 4);
+
+    (void)state;
+    node.open = 3;
+    tg_packer_set_node(packer, 3, &node, 0);
+    tg_packer_set_node(packer, 4, &node, 0);
+    assert_int_equal(tg_packer_class(packer, 3), tg_packer_class(packer, 4));
+    node.open = 1;
+    tg_packer_set_node(packer, 3, &node, 0);
+    assert_int_not_equal(tg_packer_class(packer, 3), tg_packer_class(packer, 4));
+    tg_packer_free(packer);
+}
+
+/* What is moved from sum to sum is what it would be if it were counted anew. */
+static void expect_sums(const struct tg_packer *packer)
+{
+    int64_t total = 0, together[3] = {0};
+
+    for (uint32_t i = 0; i < NODES; i++) {
+        const struct tg_pack_node *node = tg_packer_node(packer, i);
+        int64_t left = tg_pack_node_free(node);
+
+        total += node->cards * TG_PACK_CARD;
+        together[node->domain] += left * left;
+    }
+    assert_int_equal(packer->fleet.total, total);
+    assert_int_equal(packer->fleet.capacity[0], total);
+    for (unsigned i = 0; i < packer->n_domains; i++)
+        assert_int_equal(packer->together[i], together[i]);
+    for (unsigned k = 0; k < packer->reserve.n; k++) {
+        int64_t places = 0;
+
+        for (uint32_t i = 0; i < NODES; i++)
+            places +=
+                tg_pack_node_count(tg_packer_node(packer, i), &packer->reserve.special[k].request);
+        assert_int_equal(packer->reserve.special[k].places, places);
+    }
+}
+
+static void sums_follow_the_nodes(void **state)
+{
+    struct tg_packer *packer = new_packer(tg_pack_policy("fill"));
+    static struct tg_mix mix;
+    struct tg_pack_request pair = one, part = one;
+    uint64_t random = 1;
+
+    (void)state;
+    pair.cards = 2;
+    part.share = 300;
+    tg_mix_arrive(&mix, tg_mix_type(&mix, &pair), 10);
+    tg_mix_arrive(&mix, tg_mix_type(&mix, &part), 10);
+    tg_packer_set_mix(packer, &mix, true);
+    tg_packer_begin(packer);
+    assert_true(packer->reserve.n > 0);
+    for (unsigned i = 0; i < 500; i++) {
+        struct tg_pack_node node;
+
+        random = random * 6364136223846793005U + 1442695040888963407U;
+        node = node_of(1000, (unsigned)(random >> 33) % 5);
+        node.cards = (uint8_t)((random >> 40) % 5);
+        node.domain = (uint16_t)((random >> 45) % 3);
+        tg_packer_set_node(packer, (uint32_t)(random >> 50) % NODES, &node, 0);
+        if (i % 50 == 0)
+            expect_sums(packer);
+    }
+    expect_sums(packer);
+    tg_packer_free(packer);
+}
+
 /* Requests leave from the first day on: where nobody wants more than a card, large parts of cards
  * are kept as special ones. */
 static void a_fleet_that_lives_is_priced_so(void **state)
@@ -182,6 +271,9 @@ int main(void)
         cmocka_unit_test(types_keep_their_values_when_their_numbers_change),
         cmocka_unit_test(a_node_is_what_was_said_of_it_last),
         cmocka_unit_test(a_fleet_that_lives_is_priced_so),
+        cmocka_unit_test(what_is_not_in_the_mix_goes_to_the_tightest_node),
+        cmocka_unit_test(a_node_is_another_when_its_places_are),
+        cmocka_unit_test(sums_follow_the_nodes),
         cmocka_unit_test(residents_count_where_they_are_looked_at),
     };
 

@@ -49,12 +49,26 @@ static void sorting_puts_the_heaviest_first(void **state)
     assert_int_equal(types[3], 2);
 }
 
+static void equal_ones_are_not_exchanged(void **state)
+{
+    unsigned types[] = {2, 0, 3, 1};
+    const int64_t weight[] = {4, 4, 4, 4};
+
+    (void)state;
+    tg_mix_sort(types, 4, weight);
+    assert_int_equal(types[0], 2);
+    assert_int_equal(types[1], 0);
+    assert_int_equal(types[2], 3);
+    assert_int_equal(types[3], 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_requests_are_one_type),
         cmocka_unit_test(a_full_table_says_so_and_still_knows_the_old_ones),
         cmocka_unit_test(sorting_puts_the_heaviest_first),
+        cmocka_unit_test(equal_ones_are_not_exchanged),
     };
 
     return cmocka_run_group_tests_name("mix", tests, NULL, NULL);

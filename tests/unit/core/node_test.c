@@ -107,6 +107,17 @@ static void nodes_that_differ_in_the_order_of_their_cards_are_alike(void **state
     assert_false(tg_pack_node_equal(&a, &b));
 }
 
+/* Beside what is left of the cards: which partitions have a place there. */
+static void nodes_with_other_places_for_partitions_are_not_alike(void **state)
+{
+    struct tg_pack_node a = NODE(1000, 500, 500), b = a;
+
+    (void)state;
+    b.open = 1;
+    assert_true(tg_pack_node_equal(&a, &a));
+    assert_false(tg_pack_node_equal(&a, &b));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +128,7 @@ int main(void)
         cmocka_unit_test(count_is_how_often_put_succeeds),
         cmocka_unit_test(take_undoes_put),
         cmocka_unit_test(nodes_that_differ_in_the_order_of_their_cards_are_alike),
+        cmocka_unit_test(nodes_with_other_places_for_partitions_are_not_alike),
     };
 
     return cmocka_run_group_tests_name("node", tests, NULL, NULL);

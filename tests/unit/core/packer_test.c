@@ -49,6 +49,32 @@ static void binpack_takes_the_fullest_node_and_spread_the_emptiest(void **state)
     tg_packer_free(spread);
 }
 
+/* Of the node with parts of cards left more is free in all, but fewer cards are whole. */
+static void mig_takes_whole_cards_where_fewest_are(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(1000, 1000, 1000), NODE(1000, 1000, 900, 900)};
+    struct tg_packer *packer = fleet_of("mig", nodes, 2);
+
+    (void)state;
+    assert_int_equal(choose(packer, whole(1)), 1);
+    tg_packer_free(packer);
+}
+
+/* On the first card a part would leave what nobody asks for. */
+static void fgd_takes_the_card_that_is_left_least_in_fragments(void **state)
+{
+    const struct tg_pack_node node = NODE(9000, 400, 1000);
+    struct tg_packer *packer = fleet_of("fgd", &node, 1);
+    const struct tg_pack_request usual = share(400), part = share(100);
+    struct tg_pack_choice choice;
+
+    (void)state;
+    tg_packer_expect(packer, tg_packer_type(packer, &usual), 1000);
+    assert_true(tg_packer_choose(packer, tg_packer_type(packer, &part), &choice));
+    assert_int_equal(choice.cards, 2);
+    tg_packer_free(packer);
+}
+
 static void ties_go_to_the_lowest_number(void **state)
 {
     const struct tg_pack_node nodes[] = {NODE(1000, 0), NODE(1000, 1000), NODE(1000, 1000)};
@@ -209,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_policy_has_a_name_and_default_is_fill),
         cmocka_unit_test(binpack_takes_the_fullest_node_and_spread_the_emptiest),
+        cmocka_unit_test(mig_takes_whole_cards_where_fewest_are),
+        cmocka_unit_test(fgd_takes_the_card_that_is_left_least_in_fragments),
         cmocka_unit_test(ties_go_to_the_lowest_number),
         cmocka_unit_test(what_fits_somewhere_is_never_refused),
         cmocka_unit_test(fill_keeps_whole_cards_for_those_who_need_them),

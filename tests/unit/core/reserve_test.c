@@ -73,6 +73,21 @@ static void scarce_kinds_are_reserved_earlier(void **state)
     assert_int_equal(reserve.special[0].price, 4 * ONE); /* need 18, f = 4 */
 }
 
+/* Requests for several cards of a kind have a price of their own for what they need: they do not
+ * make single cards of it scarce. */
+static void several_cards_make_no_kind_scarce(void **state)
+{
+    struct tg_pack_request single = whole(1), pair = whole(2);
+
+    (void)state;
+    single.kinds = pair.kinds = 1;
+    arrive(pair, 9);
+    arrive(single, 1);
+    price_with(18);
+    for (unsigned i = 0; i < reserve.n; i++)
+        assert_int_equal(reserve.special[i].scarcity, ONE);
+}
+
 static void a_placement_pays_only_for_places_that_are_waited_for(void **state)
 {
     const struct tg_reserve_loss loss = {.special = 0, .places = 1};
@@ -113,6 +128,7 @@ int main(void)
         cmocka_unit_test_setup(several_cards_and_named_kinds_are_special, setup),
         cmocka_unit_test_setup(the_price_is_the_need_over_the_places, setup),
         cmocka_unit_test_setup(scarce_kinds_are_reserved_earlier, setup),
+        cmocka_unit_test_setup(several_cards_make_no_kind_scarce, setup),
         cmocka_unit_test_setup(a_placement_pays_only_for_places_that_are_waited_for, setup),
         cmocka_unit_test_setup(whole_nodes_are_kept_while_nothing_is_known, setup),
     };
