@@ -63,9 +63,12 @@ fill() {
 
     # One code and one text, wherever people look: the last event of three pods, three claims and the gang, and its status.
     why=$(kn get gang trio -o jsonpath='{.status.explanation}')
-    kn get events -o json | jq -e --arg why "$why" '
-        [.items[] | select(.reason == "InsufficientDevices")] | group_by(.involvedObject.kind + "/" + .involvedObject.name) |
-        length == 7 and all(max_by(.lastTimestamp).message == $why)'
+    all_say() {
+        kn get events -o json | jq -e --arg why "$why" '
+            [.items[] | select(.reason == "InsufficientDevices")] | group_by(.involvedObject.kind + "/" + .involvedObject.name) |
+            length == 7 and all(max_by(.lastTimestamp).message == $why)'
+    }
+    tg_wait_until 30 all_say
     kn get gang trio -o json | jq -e --arg why "$why" '
         any(.status.conditions[]; .reason == "InsufficientDevices" and .message == $why)'
 

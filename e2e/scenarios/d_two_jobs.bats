@@ -34,8 +34,11 @@ nodes_are() {
 
     # The other one holds nothing at all.
     watch_until 30 '.status.phase == "Waiting"' "gang/$second" >/dev/null
-    kn get pods -l "job=$second" -o json | jq -e --arg gate "$GATE" \
-        '(.items | length == 4) and all(.items[]; any(.spec.schedulingGates[]?; .name == $gate))'
+    all_wait() {
+        kn get pods -l "job=$second" -o json | jq -e --arg gate "$GATE" '(.items | length == 4) and
+            all(.items[]; any(.spec.schedulingGates[]?; .name == $gate) and (.status.resourceClaimStatuses | length == 1))'
+    }
+    tg_wait_until 30 all_wait
     for pod in $(pods_of "$second"); do
         [[ $(kn get resourceclaim "$(claim_of "$pod")" -o jsonpath='{.status.allocation}') == "" ]]
     done

@@ -33,7 +33,9 @@ containers() {
     tg_slices_wait 60 node-1
     tg_slices_wait 60 node-2
     k wait --for=condition=Ready node/node-1 node/node-2 --timeout=60s
-    [[ $(devices_of node-1) == "$slices" ]]
+    # Slices that were seen may have been those that the kubelet was about to wipe.
+    come_back() { [[ $(devices_of node-1) == "$slices" ]]; }
+    tg_wait_until 60 come_back
 
     # Pods that arrive now get other devices than those that run.
     {

@@ -146,7 +146,10 @@ YAML
     # Whoever comes second with the same cards publishes nothing; nobody is disturbed.
     tg_plugin_start node-5 twin twin.example.com "$TG_SYSTEM/inventory.yaml" --health-addr 127.0.0.1:8099
     not_published "$TG_DRIVER"
-    [[ $("$TG_CLUSTER_SCRIPTS/node-exec" "$TG_DIR" node-5 curl -s -w '%{http_code}' http://127.0.0.1:8099/readyz) == \
-        *"slices: driver $TG_DRIVER publishes our card"*503 ]]
+    is_not_ready() {
+        [[ $("$TG_CLUSTER_SCRIPTS/node-exec" "$TG_DIR" node-5 curl -s -w '%{http_code}' http://127.0.0.1:8099/readyz) == \
+            *"slices: driver $TG_DRIVER publishes our card"*503 ]]
+    }
+    tg_wait_until 30 is_not_ready
     [[ -z $(slices_of twin.example.com) && $(slices_of "$TG_DRIVER") == "$before" ]]
 }

@@ -96,8 +96,10 @@ refused() {
     }
 }
 
-# may IDENTITY... -- VERB RESOURCE [SUBRESOURCE]: RBAC allows it, so a refusal is nobody's but the policy's.
-may() {
+# may IDENTITY... -- VERB RESOURCE [SUBRESOURCE]: RBAC allows it, so a refusal is nobody's but the policy's. The API server hears of
+# roles that were just made a moment later.
+may() { tg_wait_until 30 allowed "$@"; }
+allowed() {
     local identity=()
     while [[ $1 != -- ]]; do
         identity+=("$1")

@@ -35,7 +35,8 @@ teardown() {
 @test "(l) the gang of the README waits, says why, and has its place as soon as a rack has room" {
     follow "$ROOT/README.md"
     wait_event 30 Gang llama-70b 'NeverFits: .*no domain of level rack has room for more than [0-9] of the 4 members with 8 devices each'
-    run_block "$BATS_TEST_TMPDIR/blocks/02.sh" | grep -q 'Phase: *Waiting'
+    waits() { run_block "$BATS_TEST_TMPDIR/blocks/02.sh" | grep 'Phase: *Waiting'; }
+    tg_wait_until 30 waits
 
     FAKES=yes
     "$TG_CLUSTER_SCRIPTS/fake-nodes" "$TG_DIR" --count 4 --label example.com/rack=rack-9

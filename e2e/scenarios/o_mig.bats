@@ -18,6 +18,9 @@ teardown() {
     scenario_teardown
 }
 
+# has_partition POD: its container has printed the UUID of one, and that it sees the two device nodes of one.
+has_partition() { [[ $(kn logs "$1" | xargs) =~ ^TANGRAM_DEVICE_UUIDS=MIG-[0-9a-f-]{36}\ 2$ ]]; }
+
 # bats test_tags=core
 @test "(o) partitions are made for pods and removed after them; the counters keep a third out; kill -9 disturbs nobody" {
     tg_slices_wait 60 node-1 "$MIG_DRIVER"
@@ -28,9 +31,12 @@ teardown() {
     mig_pod four mig-2g
     wait_ready 120 one two four
     [[ $(instances) == 3 ]]
-    [[ $(kn logs one) =~ MIG-[0-9a-f-]{36} ]]
-    [[ $(kn logs one | tail -n 1) == 2 ]]
-    [[ $(kn logs one | head -n 1) != "$(kn logs two | head -n 1)" ]]
+    local name uuids=''
+    for name in one two; do
+        tg_wait_until 30 has_partition "$name"
+        uuids+=$(kn logs "$name" | head -n 1)$'\n'
+    done
+    expect_distinct 2 "$uuids"
 
     mig_pod three mig-3g
     watch_until 60 '[.status.conditions[]? | select(.type == "PodScheduled" and .status == "False")] != []' pod/three >/dev/null

@@ -69,6 +69,6 @@ no_gate() { [[ $(solo | kn create --dry-run=server -o json -f - | jq -c '.spec.s
     wait_ready 180 solo
     [[ $(node_of solo) != "$node" && $(printed solo) == "$(allocated "$claim")" ]]
     # Cleared in between: never from one place to another in one write.
-    jq -se "[.[].object | if .status.allocation then $ALLOCATED_NODE else \"none\" end] |
+    tg_wait_until 30 jq -se "[.[].object | if .status.allocation then $ALLOCATED_NODE else \"none\" end] |
         .[0] == \"$node\" and index(\"none\") > 0 and .[-1] != \"$node\" and .[-1] != \"none\"" "$BATS_TEST_TMPDIR/claims"
 }

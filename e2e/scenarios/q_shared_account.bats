@@ -55,8 +55,11 @@ by_shared() {
         kn wait --for=delete "resourceclaim/$claim" --timeout=60s
     done
 
+    has_done_all() {
+        by_shared | jq -se '[.[] | select(.code < 300)] | any(.verb == "create" and .resource == "resourceclaims") and
+            any(.verb == "delete" and .resource == "resourceclaims") and any(.resource == "resourceclaims/status")'
+    }
+    tg_wait_until 30 has_done_all # the log tells of a request after its answer
     by_shared | sort | uniq -c | sed 's/^/# /' >&3
-    by_shared | jq -se '[.[] | select(.code < 300)] | any(.verb == "create" and .resource == "resourceclaims") and
-        any(.verb == "delete" and .resource == "resourceclaims") and any(.resource == "resourceclaims/status")'
     by_shared | jq -se 'all(.code != 403 and .code != 422)'
 }

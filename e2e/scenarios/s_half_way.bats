@@ -116,7 +116,7 @@ all_run() {
     tg_proxy_rules </dev/null
     all_run
     # Each claim was of the old gang's plan, then free, then of the new one's.
-    jq -se --arg first "$FIRST" --arg third "$THIRD" --arg old "$old" --arg new "$new" '
+    tg_wait_until 30 jq -se --arg first "$FIRST" --arg third "$THIRD" --arg old "$old" --arg new "$new" '
         def plan: [.status.allocation.devices.config[]? | select(.opaque.driver == "tangram.dev") | .opaque.parameters.gangUID][0];
         [.[].object] as $states | all($first, $third; . as $name |
             [$states[] | select(.metadata.name == $name) | plan] | [., .[1:]] | transpose | map(select(.[0] != .[1])[0]) ==
@@ -137,9 +137,10 @@ read_again() {
 JSON
     { template trio 2 "$H100" 'gang: trio, size: 3'; pod trio-1 trio; pod trio-2 trio; pod trio-3 trio; } | kn create -f -
     all_run
-    tg_proxy_faults | jq -e 'map(.rule) | contains(["lost-pod", "lost-gang"])'
-    read_again pods
-    read_again gangs
+    both_lost() { tg_proxy_faults | jq -e 'map(.rule) | contains(["lost-pod", "lost-gang"])'; }
+    tg_wait_until 30 both_lost
+    tg_wait_until 30 read_again pods
+    tg_wait_until 30 read_again gangs
 }
 
 @test "(s) the namespace is deleted half way: nothing of it stays, and the devices are free" {
