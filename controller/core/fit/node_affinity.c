@@ -21,3 +21,10 @@ bool tg_fit_node_affinity(const struct tg_fleet_node *node, const struct tg_fit_
 
     return required == NULL || tg_node_selector_matches(required, node->object);
 }
+
+bool tg_fit_affinity_reads(const struct tg_fit_guest *guest, const char *key)
+{
+    const struct tg_node_selector *required = required_of(guest->pod);
+
+    return required != NULL && tg_node_selector_reads(required, key);
+}

@@ -24,8 +24,11 @@ struct tg_fit_rule {
     const char *reason; /* stable code, documented in controller/core/README.md */
     const char *text;   /* what is the matter with "N nodes": "are not ready" */
     bool (*passes)(const struct tg_fleet_node *node, const struct tg_fit_guest *guest);
-    /* Does the pod ask for something that a plain node (model/view.h) may lack? NULL: none does. */
+    /* Does the pod ask for something that a plain node (model/view.h) may lack? NULL: none does.
+     * Such a rule reads nothing of a plain node but its labels and its name: which of them? key
+     * NULL: the name. */
     bool (*cares)(const struct tg_fit_guest *guest);
+    bool (*reads)(const struct tg_fit_guest *guest, const char *key);
 };
 
 extern const struct tg_fit_rule tg_fit_rules[];
@@ -33,6 +36,8 @@ extern const size_t tg_fit_rules_count;
 
 /* Does the guest care about nodes by any rule? If not, it passes all rules of a plain node. */
 bool tg_fit_cares(const struct tg_fit_guest *guest);
+/* Does any of those rules read that label (NULL: the name) of a plain node? */
+bool tg_fit_reads(const struct tg_fit_guest *guest, const char *key);
 /* The first rule that the node fails for the guest, or tg_fit_rules_count. */
 size_t tg_fit_first_failed(const struct tg_fleet_node *node, const struct tg_fit_guest *guest);
 
@@ -47,11 +52,14 @@ bool tg_fit_taints(const struct tg_fleet_node *node,
 bool tg_fit_node_selector(const struct tg_fleet_node *node,
                           const struct tg_fit_guest *guest); /* spec.nodeSelector */
 bool tg_fit_has_selector(const struct tg_fit_guest *guest);
+bool tg_fit_selector_reads(const struct tg_fit_guest *guest, const char *key);
 bool tg_fit_node_affinity(const struct tg_fleet_node *node,
                           const struct tg_fit_guest *guest); /* required terms */
 bool tg_fit_has_affinity(const struct tg_fit_guest *guest);
+bool tg_fit_affinity_reads(const struct tg_fit_guest *guest, const char *key);
 bool tg_fit_volumes(const struct tg_fleet_node *node,
                     const struct tg_fit_guest *guest); /* where they can be reached */
 bool tg_fit_has_volumes(const struct tg_fit_guest *guest);
+bool tg_fit_volumes_read(const struct tg_fit_guest *guest, const char *key);
 
 #endif

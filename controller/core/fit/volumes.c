@@ -15,3 +15,12 @@ bool tg_fit_volumes(const struct tg_fleet_node *node, const struct tg_fit_guest 
     }
     return true;
 }
+
+bool tg_fit_volumes_read(const struct tg_fit_guest *guest, const char *key)
+{
+    for (size_t i = 0; guest->volumes != NULL && i < guest->volumes->n; i++) {
+        if (tg_node_selector_reads(guest->volumes->selectors[i], key))
+            return true;
+    }
+    return false;
+}

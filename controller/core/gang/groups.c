@@ -60,6 +60,13 @@ static void sift_down(const struct tg_groups *groups, struct tg_group *group, ui
     heap[at] = row;
 }
 
+static void make_heap(const struct tg_groups *groups, struct tg_group *group)
+{
+    for (uint32_t i = group->n_heap / 2; group->state == TG_GROUP_LOOSE && i-- > 0;)
+        sift_down(groups, group, i);
+    group->state = TG_GROUP_HEAP;
+}
+
 /* Leaves out what is not there any more, and what is there twice. */
 static void clean(struct tg_groups *groups, uint32_t number)
 {
@@ -77,23 +84,38 @@ static void clean(struct tg_groups *groups, uint32_t number)
     group->n_heap = n;
     for (uint32_t i = 0; i < n; i++)
         groups->of_row[group->heap[i]] = number;
-    for (uint32_t i = n / 2; i-- > 0;)
-        sift_down(groups, group, i);
+    if (group->state == TG_GROUP_HEAP) {
+        group->state = TG_GROUP_LOOSE;
+        make_heap(groups, group);
+    }
 }
 
+static void sift_up(const struct tg_groups *groups, struct tg_group *group, uint32_t at)
+{
+    uint32_t *heap = group->heap, row = heap[at];
+
+    for (; at > 0 && before(groups, row, heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = row;
+}
+
+/* Who comes one after the other by name is a heap by itself. Else nothing is done until somebody
+ * asks who is first: of most groups nobody does. */
 static void push(struct tg_groups *groups, uint32_t number, uint32_t row)
 {
     struct tg_group *group = &groups->items[number];
-    uint32_t at;
 
     if (group->n_heap == group->room) {
         group->room = group->room == 0 ? 4 : 2 * group->room;
         group->heap = tg_xreallocarray(group->heap, group->room, sizeof(uint32_t));
     }
-    for (at = group->n_heap++; at > 0 && before(groups, row, group->heap[(at - 1) / 2]);
-         at = (at - 1) / 2)
-        group->heap[at] = group->heap[(at - 1) / 2];
-    group->heap[at] = row;
+    if (group->n_heap == 0)
+        group->state = TG_GROUP_SORTED;
+    else if (group->state == TG_GROUP_SORTED && before(groups, row, group->heap[group->n_heap - 1]))
+        group->state = TG_GROUP_LOOSE;
+    group->heap[group->n_heap++] = row;
+    if (group->state == TG_GROUP_HEAP)
+        sift_up(groups, group, group->n_heap - 1);
     if (group->n_heap > 4 * group->members + 64)
         clean(groups, number);
 }
@@ -146,6 +168,7 @@ size_t tg_groups_first(struct tg_groups *groups, uint32_t number)
 {
     struct tg_group *group = &groups->items[number];
 
+    make_heap(groups, group);
     while (groups->of_row[group->heap[0]] != number) {
         group->heap[0] = group->heap[--group->n_heap];
         sift_down(groups, group, 0);
@@ -191,14 +214,15 @@ static uint32_t pop_place(struct front *f)
 }
 
 /* The first n of a group by name, or all if it has fewer. */
-static int list_first(const struct tg_groups *groups, uint32_t number, size_t n,
-                      struct tg_arena *arena, size_t *ret, size_t *ret_n, struct tg_error *err)
+static int list_first(struct tg_groups *groups, uint32_t number, size_t n, struct tg_arena *arena,
+                      size_t *ret, size_t *ret_n, struct tg_error *err)
 {
-    const struct tg_group *group = &groups->items[number];
+    struct tg_group *group = &groups->items[number];
     struct front front = {.groups = groups, .heap = group->heap};
     int rc = tg_core_alloc_unset(arena, group->n_heap, sizeof(*front.items), &front.items, err);
 
     *ret_n = 0;
+    make_heap(groups, group);
     if (rc == 0 && group->n_heap > 0)
         push_place(&front, 0);
     while (rc == 0 && front.n > 0 && *ret_n < n) {
@@ -245,9 +269,8 @@ static int rate_groups(const struct tg_groups *groups, struct tg_rank *rank, uns
     return rc < 0 ? rc : tg_core_sort(*ret, groups->n_live, by_rating, NULL, arena, err);
 }
 
-int tg_groups_list_best(const struct tg_groups *groups, struct tg_rank *rank, unsigned type,
-                        size_t n, struct tg_arena *arena, size_t **ret, size_t *ret_n,
-                        struct tg_error *err)
+int tg_groups_list_best(struct tg_groups *groups, struct tg_rank *rank, unsigned type, size_t n,
+                        struct tg_arena *arena, size_t **ret, size_t *ret_n, struct tg_error *err)
 {
     const void **order;
     size_t size = 0;

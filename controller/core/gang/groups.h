@@ -13,6 +13,8 @@ struct tg_group {
     uint32_t n_heap, room;
     uint32_t members;
     uint32_t live; /* place in the list of those with members */
+    /* Is the heap one? Sorted it is, too; loose it is in no order that is known. */
+    enum { TG_GROUP_SORTED, TG_GROUP_LOOSE, TG_GROUP_HEAP } state;
 };
 
 struct tg_groups {
@@ -36,8 +38,7 @@ size_t tg_groups_first(struct tg_groups *groups, uint32_t group);
 /* Groups are classes of the rank. Rows among which are the n that are best by it for a request of
  * the type, of equally good ones the first by name: in whatever order, few more than n, or all that
  * are in a group. *ret is the arena's. */
-int tg_groups_list_best(const struct tg_groups *groups, struct tg_rank *rank, unsigned type,
-                        size_t n, struct tg_arena *arena, size_t **ret, size_t *ret_n,
-                        struct tg_error *err);
+int tg_groups_list_best(struct tg_groups *groups, struct tg_rank *rank, unsigned type, size_t n,
+                        struct tg_arena *arena, size_t **ret, size_t *ret_n, struct tg_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "api/runtime/base/str.h"
 #include "controller/core/fit/room.h"
 #include "controller/core/fit/rule.h"
+#include "controller/core/gang/admission.h"
 #include "controller/core/gang/board.h"
 #include "controller/core/gang/claim.h"
 #include "controller/core/gang/groups.h"
@@ -35,7 +36,7 @@ struct tg_offer {
     int64_t main[TG_MAIN_ROOMS];
     size_t devices; /* that a piece has at least */
     bool exact, admin;
-    bool cares;    /* about nodes, by a rule */
+    struct tg_admission admission;
     uint64_t used; /* in which decision last */
 
     struct tg_arena *work; /* of what follows, up to the nodes */
@@ -180,11 +181,6 @@ static void split_demand(struct tg_offer *o)
     }
 }
 
-static struct tg_fit_guest guest_of(const struct tg_offer *o, size_t pod)
-{
-    return (struct tg_fit_guest){.pod = o->piece.pods[pod], .volumes = o->piece.volumes};
-}
-
 static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
                      struct tg_offer **ret, struct tg_error *err)
 {
@@ -198,11 +194,7 @@ static int new_offer(const struct tg_fleet *fleet, const struct tg_piece *piece,
     rc = tg_demand_sum(o->piece.pods, o->piece.n_pods, o->arena, &o->demand, err);
     if (rc == 0)
         split_demand(o);
-    for (size_t i = 0; i < o->piece.n_pods; i++) {
-        const struct tg_fit_guest guest = guest_of(o, i);
-
-        o->cares = o->cares || tg_fit_cares(&guest);
-    }
+    tg_admission_init(&o->admission, fleet, &o->piece);
     for (size_t i = 0; rc == 0 && i < o->piece.n_claims; i++) {
         size_t devices = 0;
 
@@ -291,20 +283,6 @@ static int open_book(struct tg_offer *o, struct tg_error *err)
 }
 
 /* --- one node --------------------------------------------------------------------------------- */
-
-static unsigned char failed_rule(const struct tg_offer *o, const struct tg_fleet_node *row)
-{
-    size_t failed = row->object == NULL ? tg_fit_rules_count + 1 : tg_fit_rules_count;
-
-    if (row->plain && !o->cares)
-        return (unsigned char)failed;
-    for (size_t i = 0; failed == tg_fit_rules_count && i < o->piece.n_pods; i++) {
-        const struct tg_fit_guest guest = guest_of(o, i);
-
-        failed = tg_fit_first_failed(row, &guest);
-    }
-    return (unsigned char)failed;
-}
 
 static int wanted(const struct tg_offer *o, size_t device, bool *ret, struct tg_error *err)
 {
@@ -478,7 +456,7 @@ static int judge(struct tg_offer *o, size_t node, struct tg_offer_node *ret, str
     const struct tg_fleet_node *row = &o->fleet->nodes[node];
     int rc = 0;
 
-    *ret = (struct tg_offer_node){.failed = failed_rule(o, row)};
+    *ret = (struct tg_offer_node){.failed = tg_admission_failed(&o->admission, row)};
     ret->any = o->base.any;
     ret->shared = o->base.shared;
     if (ret->failed == tg_fit_rules_count) {
@@ -504,13 +482,18 @@ static void group(struct tg_offer *o, size_t node)
                    o->nodes[node].copies > 0 ? tg_rank_class(o->rank, node) : TG_NO_GROUP);
 }
 
-static void group_all(struct tg_offer *o)
+static void open_groups(struct tg_offer *o)
 {
     tg_groups_done(&o->groups);
     tg_groups_init(&o->groups, o->fleet);
+    o->rank_version = tg_rank_version(o->rank);
+}
+
+static void group_all(struct tg_offer *o)
+{
+    open_groups(o);
     for (size_t i = 0; i < o->n_nodes; i++)
         group(o, i);
-    o->rank_version = tg_rank_version(o->rank);
 }
 
 /* --- up to date ------------------------------------------------------------------------------- */
@@ -558,8 +541,10 @@ static void look_ahead(const struct tg_offer *o, size_t node)
 
     const struct tg_fleet_node *row;
 
-    if (node + AHEAD >= o->n_nodes)
+    if (node + 2 * AHEAD >= o->n_nodes)
         return;
+    __builtin_prefetch(&fleet->nodes[node + 2 * AHEAD]);
+    __builtin_prefetch(&fleet->nodes[node + 2 * AHEAD].labels);
     row = &fleet->nodes[node + AHEAD];
     if (row->first_device != TG_NO_ROW)
         __builtin_prefetch(&fleet->faces[row->first_device]);
@@ -579,14 +564,17 @@ static int count_all(struct tg_offer *o, struct tg_error *err)
     o->n_nodes = o->fleet->n_nodes;
     o->n_erred = 0;
     o->answers = tg_xcalloc(tg_fleet_shapes(o->fleet), sizeof(*o->answers));
+    tg_admission_remember(&o->admission);
+    open_groups(o);
     for (size_t i = 0; rc == 0 && i < o->n_nodes; i++) {
         look_ahead(o, i);
         rc = look_at(o, i, &o->nodes[i], err);
         o->n_erred += o->nodes[i].erred ? 1 : 0;
+        group(o, i);
     }
     free(o->answers);
     o->answers = NULL;
-    group_all(o);
+    tg_admission_forget(&o->admission);
     tg_tallies_count(&o->tallies, o->nodes, o->n_nodes);
     return rc;
 }

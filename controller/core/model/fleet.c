@@ -156,6 +156,7 @@ void tg_fleet_close(struct tg_fleet *fleet)
     for (size_t at = 0; (record = tg_table_next(&model->places, &at)) != NULL;)
         tg_place_free(model, (struct tg_place *)record);
     tg_table_done(&model->places);
+    tg_blobs_done(&model->labels);
     tg_blobs_done(&model->strings);
     tg_blobs_done(&model->shapes);
     tg_blobs_done(&model->contents);

@@ -32,6 +32,7 @@ struct tg_place {
     const char *name;
     struct tg_node *object; /* one block, NULL: no Node of that name */
     const char *broken;     /* what of the Node cannot be read, or NULL */
+    uint32_t labels;        /* of the Node (labels.h), 0: none */
     struct tg_fleet_room *rooms;
     size_t n_rooms;
     size_t index; /* of fleet->nodes, TG_NO_INDEX: none */
@@ -175,7 +176,7 @@ struct tg_attic { /* what decisions keep with the fleet */
 
 struct tg_model {
     struct tg_fleet *fleet;
-    struct tg_blobs strings, shapes, contents, demands;
+    struct tg_blobs strings, shapes, contents, demands, labels;
     struct tg_pack_strings pack; /* of strings */
     struct tg_table places, stays, slices, pools, held, owners, classes, rules;
     struct tg_table shelves[TG_SHELVES];

@@ -65,6 +65,26 @@ bool tg_node_selector_matches(const struct tg_node_selector *selector, const str
     return false;
 }
 
+static bool term_reads(const struct tg_selector_term *term, const char *key)
+{
+    if (key == NULL)
+        return term->match_fields.n > 0;
+    for (size_t i = 0; i < term->match_expressions.n; i++) {
+        if (tg_streq(term->match_expressions.items[i].key, key))
+            return true;
+    }
+    return false;
+}
+
+bool tg_node_selector_reads(const struct tg_node_selector *selector, const char *key)
+{
+    for (size_t i = 0; i < selector->terms.n; i++) {
+        if (term_reads(&selector->terms.items[i], key))
+            return true;
+    }
+    return false;
+}
+
 bool tg_node_matches(const struct tg_node *node, const char *node_name, bool all_nodes,
                      const struct tg_node_selector *selector)
 {

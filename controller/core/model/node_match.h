@@ -13,6 +13,8 @@
  * operator, a wrong number of values) matches no node; the built-in allocator gives up on all nodes
  * then. */
 bool tg_node_selector_matches(const struct tg_node_selector *selector, const struct tg_node *node);
+/* Does the answer depend on the node's label of that key (NULL: on its name)? */
+bool tg_node_selector_reads(const struct tg_node_selector *selector, const char *key);
 /* resource.k8s.io: nodeName, else allNodes, else nodeSelector; none of them: no node. */
 bool tg_node_matches(const struct tg_node *node, const char *node_name, bool all_nodes,
                      const struct tg_node_selector *selector);

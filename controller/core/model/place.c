@@ -5,6 +5,7 @@
 
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
+#include "controller/core/model/labels.h"
 #include "controller/core/model/model.h"
 #include "controller/core/model/sort.h"
 
@@ -58,6 +59,8 @@ static void drop_object(struct tg_model *model, struct tg_place *place)
 
     if (node == NULL)
         return;
+    tg_labels_leave(model, place->labels);
+    place->labels = 0;
     drop_pairs(model, node->metadata->labels.items, node->metadata->labels.n);
     drop_pairs(model, node->status->allocatable.items, node->status->allocatable.n);
     for (size_t i = 0; i < node->spec->taints.n; i++) {
@@ -183,6 +186,8 @@ void tg_place_put(struct tg_model *model, const struct tg_node *node)
 
     drop_object(model, place);
     place->object = copy;
+    place->labels =
+        tg_labels_keep(model, place->name, copy->metadata->labels.items, copy->metadata->labels.n);
     tg_place_open_rooms(model, place);
     if (is_new)
         tg_rows_add_node(model, place);
@@ -254,6 +259,7 @@ void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place)
     row->object = place->object;
     row->name = place->name;
     row->broken = why_broken(place);
+    row->labels = place->labels;
     row->rooms = place->rooms;
     row->n_rooms = (uint32_t)place->n_rooms;
     for (size_t i = 0; i < TG_MAIN_ROOMS; i++)

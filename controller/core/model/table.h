@@ -59,6 +59,12 @@ static inline const unsigned char *tg_blobs_get(const struct tg_blobs *blobs, ui
 {
     return blobs->items[number - 1]->bytes;
 }
+/* The blob of bytes that tg_blobs_get gave. */
+static inline const struct tg_blob *tg_blob_of(const void *bytes)
+{
+    return (const struct tg_blob *)(const void *)((const unsigned char *)bytes -
+                                                  offsetof(struct tg_blob, bytes));
+}
 /* One use less; true when it was the last one, and the bytes are about to go: dying (may be NULL)
  * is called with them before. */
 void tg_blobs_drop(struct tg_blobs *blobs, uint32_t number,

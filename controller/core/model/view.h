@@ -36,6 +36,7 @@ struct tg_fleet_node {
     uint32_t *devices;           /* indexes of fleet->devices, in order of driver, pool, name */
     int64_t left[TG_MAIN_ROOMS]; /* as tg_fleet_room_left, of what nearly every pod wants */
     uint32_t n_rooms, n_devices;
+    uint32_t labels;       /* the number of what its labels say (labels.h) */
     uint32_t first_device; /* TG_NO_ROW, or: the devices are these and those that follow */
     bool stale;            /* the list is about to be written anew */
     bool plain;            /* ready, readable, not cordoned, without taints */

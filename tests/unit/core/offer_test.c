@@ -54,20 +54,23 @@ static size_t below(uint64_t *state, size_t n)
 
 /* --- the objects ------------------------------------------------------------------------------ */
 
+/* A node shares its zone with others, or not; its name and its serial number are its own. */
 static void write_node(struct tg_arena *arena, size_t i, size_t v)
 {
-    static const char *const labels[] = {"", "\"zone\":\"z\"", "\"zone\":\"y\"", ""};
+    static const char *const labels[] = {"", ",\"zone\":\"z\"", ",\"zone\":\"y\"", ""};
     static const char *const specs[] = {"", "", "\"unschedulable\":true",
                                         "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]"};
     size_t kind = (i + v) % 4;
 
     objects[NODE][i][v] = decodef(
         arena, &tg_node_type,
-        "{\"metadata\":{\"name\":\"n%zu\",\"labels\":{%s}},\"spec\":{%s},\"status\":{"
+        "{\"metadata\":{\"name\":\"n%zu\",\"labels\":{\"host\":\"n%zu\",\"serial\":\"s%zu\"%s}},"
+        "\"spec\":{%s},\"status\":{"
         "\"conditions\":"
         "[{\"type\":\"Ready\",\"status\":\"%s\"}],\"allocatable\":{\"cpu\":\"%zu\",\"pods\":\"9\"}"
         "}}",
-        i, labels[kind], specs[kind], v == 3 && i == 0 ? "False" : "True", 1 + (i + 3 * v) % 5);
+        i, i, i * v, labels[kind], specs[kind], v == 3 && i == 0 ? "False" : "True",
+        1 + (i + 3 * v) % 5);
 }
 
 /* Devices differ in memory; some are tainted, or nobody's business; some lack what a selector asks
@@ -173,8 +176,22 @@ static void add_piece(struct tg_arena *arena, const char *spec, const char *cpu,
 /* Pieces from here on have more than one request, or need the exact search. */
 #define SINGLE 14
 
+#define AFFINE(kind, term)                                                                         \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
+    "\"nodeSelectorTerms\":[{\"" kind "\":[{" term "}]}]}}},"
+
 static void write_pieces(struct tg_arena *arena)
 {
+    static const char *const where[SINGLE / 2] = {
+        "\"nodeSelector\":{\"zone\":\"z\"},",
+        "\"nodeSelector\":{\"host\":\"n2\"},",
+        AFFINE("matchFields", "\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n3\"]"),
+        AFFINE("matchExpressions", "\"key\":\"zone\",\"operator\":\"NotIn\",\"values\":[\"z\"]"),
+        AFFINE("matchExpressions",
+               "\"key\":\"host\",\"operator\":\"In\",\"values\":[\"n1\",\"n3\"]"),
+        "\"nodeSelector\":{\"serial\":\"s2\"},",
+        "\"nodeSelector\":{\"zone\":\"z\"},",
+    };
     static const char *const single[] = {
         REQUEST("r", ""),
         REQUEST("r", ",\"count\":2"),
@@ -196,7 +213,7 @@ static void write_pieces(struct tg_arena *arena)
     for (size_t i = 0; i < SINGLE / 2; i++) {
         snprintf(requests, sizeof(requests), "\"requests\":[%s]", single[i]);
         add_piece(arena, "", "1", requests);
-        add_piece(arena, "\"nodeSelector\":{\"zone\":\"z\"},", "2", requests);
+        add_piece(arena, where[i], i % 2 == 0 ? "2" : "1", requests);
     }
     for (size_t i = 0; i < sizeof(several) / sizeof(several[0]); i++) {
         snprintf(requests, sizeof(requests), "\"requests\":[%s]", several[i]);
