@@ -151,6 +151,14 @@ static int add_device(struct pages *p, const struct card *card, size_t profile, 
     return rc;
 }
 
+void mig_name_device(size_t node, size_t card, char *ret, size_t size)
+{
+    struct card names;
+
+    name_card(node, card, &names);
+    snprintf(ret, size, "%s-1-0", names.name);
+}
+
 int mig_tell_node(struct tg_fleet *fleet, size_t node, struct tg_error *err)
 {
     TG_AUTOBUF struct tg_buf json = TG_BUF_INIT((size_t)1 << 20);

@@ -11,5 +11,7 @@
 
 /* Tells the fleet the slices of the node, which is named as that of core_scene.h. */
 int mig_tell_node(struct tg_fleet *fleet, size_t node, struct tg_error *err);
+/* The name of the smallest partition of that card, at its first place. */
+void mig_name_device(size_t node, size_t card, char *ret, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define NONE UINT32_MAX
 #define DEPTH 3           /* who moves, who makes room for it, and who makes room for that one */
-#define STEPS_MAX 400000  /* nodes looked at in one plan */
+#define STEPS_MAX 400000  /* nodes looked at in one plan, unless the want says otherwise */
 #define CANDIDATES_MAX 16 /* nodes tried for one place, those with the fewest moves */
 
 struct work {
@@ -17,7 +17,7 @@ struct work {
     bool *moved;
     bool *closed; /* nodes that nobody may move to: they are being emptied */
     struct tg_empty_move *moves;
-    uint32_t n_moves, cards_moved, steps;
+    uint32_t n_moves, cards_moved, steps, max_steps;
 };
 
 /* Residents whose departure frees enough of a node. */
@@ -264,7 +264,7 @@ static bool rehome(struct work *work, uint32_t resident, unsigned depth)
         move(work, resident, home);
         return true;
     }
-    return depth > 0 && work->steps <= STEPS_MAX &&
+    return depth > 0 && work->steps <= work->max_steps &&
            (displace(work, resident, false, depth) || displace(work, resident, true, depth));
 }
 
@@ -273,7 +273,7 @@ static bool win_by(struct work *work, bool many, unsigned depth)
     struct bundle candidates[CANDIDATES_MAX];
     uint32_t n = find_candidates(work, work->want->cards, NONE, many, candidates);
 
-    for (uint32_t i = 0; i < n && work->steps <= STEPS_MAX; i++) {
+    for (uint32_t i = 0; i < n && work->steps <= work->max_steps; i++) {
         uint32_t places = count_places(work), before = work->n_moves;
 
         if (!move_bundle(work, &candidates[i], depth))
@@ -328,7 +328,9 @@ int tg_empty_plan(const struct tg_empty_fleet *fleet, const struct tg_empty_want
                   struct tg_arena *arena, bool *ret_found, struct tg_empty_plan *ret,
                   struct tg_error *err)
 {
-    struct work work = {.fleet = fleet, .want = want};
+    struct work work = {.fleet = fleet,
+                        .want = want,
+                        .max_steps = want->max_steps == 0 ? STEPS_MAX : want->max_steps};
     int rc = open_work(&work, arena, err);
     uint32_t places, now;
 

@@ -9,6 +9,7 @@
 #include "controller/core/fit/room.h"
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/assign.h"
+#include "controller/core/gang/offer.h"
 #include "controller/core/model/sort.h"
 #include "controller/core/model/taint.h"
 
@@ -498,6 +499,15 @@ static int judge_room(struct tg_explaining *e, size_t node, struct tg_error *err
     return rc;
 }
 
+/* Is it known that the node has no devices for a member: it takes none, and not for want of room?
+ */
+static bool is_ruled_out(const struct tg_explaining *e, size_t node)
+{
+    return e->group->failed[node] == tg_fit_rules_count &&
+           tg_offer_nodes(e->group->offer)[node].copies == 0 &&
+           tg_room_copies(&e->board->fleet->nodes[node], NULL, 0, &e->group->demand, 1, NULL) > 0;
+}
+
 /* With an empty board. */
 static int judge_node(struct tg_explaining *e, size_t node, struct tg_error *err)
 {
@@ -505,7 +515,7 @@ static int judge_node(struct tg_explaining *e, size_t node, struct tg_error *err
     int rc = 0;
 
     e->stage_of[node] = enough ? TG_FUNNEL_NODE_FIT : TG_FUNNEL_CAPACITY;
-    if (enough || e->free_on[node] + e->wide == 0 || !may_meet(e, node))
+    if (enough || e->free_on[node] + e->wide == 0 || !may_meet(e, node) || is_ruled_out(e, node))
         return 0;
     rc = tg_board_devices_fit(e->board, node, e->group_index, 1, &enough, err);
     if (enough)

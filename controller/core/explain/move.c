@@ -13,6 +13,10 @@
 
 /* Nodes that a plan looks at: those with the most free devices. */
 #define PLAN_NODES 256
+/* What it costs beside the search, in the steps of trials, to take claims off and put them back. */
+#define TRIAL_COST ((size_t)1000)
+/* Of a plan, in an explanation that is not to try everything: 1 ms. */
+#define PLAN_STEPS 50000
 /* Pods that use one claim. */
 #define PODS_MAX 16
 
@@ -247,17 +251,12 @@ static bool place_on(struct mover *m, const struct tg_place_request *request, si
 static bool place_resident(struct mover *m, size_t i, const struct tg_place_request *request,
                            struct tg_placement *ret)
 {
-    size_t cost = m->fleet->n_nodes + m->fleet->n_devices;
     struct tg_no_place why;
 
     if (m->to[i] != TG_NO_INDEX && place_on(m, request, m->to[i], ret))
         return true;
-    if (cost > m->trial->max_steps - m->trial->steps) {
-        m->trial->refused = true;
-        return false;
-    }
-    m->trial->steps += cost;
-    return tg_place(m->fleet, request, m->trial->scratch, ret, &why, NULL) == 0;
+    return tg_trial_charge(m->trial, m->fleet->n_nodes + m->fleet->n_devices) &&
+           tg_place(m->fleet, request, m->trial->scratch, ret, &why, NULL) == 0;
 }
 
 /* Each of those that were taken off finds a place again. */
@@ -295,6 +294,8 @@ static bool try_these(struct mover *m)
     struct tg_placement placement;
     bool ok = false;
 
+    if (!tg_trial_charge(m->trial, TRIAL_COST))
+        return false;
     m->out->n_moves = 0;
     take_off(m);
     if (tg_trial_fits(m->trial, m->e->in->request, NULL, &placement))
@@ -396,8 +397,9 @@ static int make_plan(struct mover *m, bool *ret, struct tg_error *err)
     struct tg_empty_fleet fleet;
     const struct tg_empty_want want = {.members = (uint32_t)e->board->n_members,
                                        .cards = (uint16_t)e->group->devices,
-                                       .max_moves = TG_EXPLAIN_MOVES};
-    size_t most = 0;
+                                       .max_moves = TG_EXPLAIN_MOVES,
+                                       .max_steps = e->in->max_steps == 0 ? PLAN_STEPS : 0};
+    size_t most = 0, left = 0;
     int rc = tg_core_alloc(e->arena, 1, sizeof(*plan), &plan, err);
 
     *ret = false;
@@ -406,6 +408,11 @@ static int make_plan(struct mover *m, bool *ret, struct tg_error *err)
     choose_nodes(e, plan);
     for (uint32_t i = 0; i < plan->n_nodes; i++)
         most += e->board->fleet->nodes[plan->nodes[i]].n_devices;
+    for (uint32_t i = 0; i < plan->n_nodes; i++)
+        left += plan->left[i];
+    /* Whoever moves takes as many devices as it leaves. */
+    if (left < want.members * (size_t)want.cards)
+        return 0;
     rc = tg_core_alloc(e->arena, most, sizeof(*plan->residents), &plan->residents, err);
     if (rc == 0)
         rc = tg_core_alloc(e->arena, most, sizeof(*plan->holders), &plan->holders, err);
@@ -504,12 +511,12 @@ static bool try_pair(struct mover *m, const char *a, const char *b)
 
 static bool try_candidates(struct mover *m, const struct candidates *c)
 {
-    for (size_t a = 0; a < c->n; a++) {
+    for (size_t a = 0; a < c->n && !m->trial->refused; a++) {
         if (try_pair(m, c->names[a], NULL))
             return true;
     }
     for (size_t a = 0; a < c->n; a++) {
-        for (size_t b = a + 1; b < c->n; b++) {
+        for (size_t b = a + 1; b < c->n && !m->trial->refused; b++) {
             if (try_pair(m, c->names[a], c->names[b]))
                 return true;
         }

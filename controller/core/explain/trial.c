@@ -293,6 +293,16 @@ static bool has_place(const struct tg_fleet *fleet, const struct tg_place_reques
            tg_pack_place(&pack, board, &placed, NULL) == 0 && placed;
 }
 
+bool tg_trial_charge(struct tg_trial *trial, size_t steps)
+{
+    if (steps > trial->max_steps - trial->steps) {
+        trial->refused = true;
+        return false;
+    }
+    trial->steps += steps;
+    return true;
+}
+
 bool tg_trial_fits(struct tg_trial *trial, const struct tg_place_request *request,
                    const struct tg_trial_change *change, struct tg_placement *ret_placement)
 {
@@ -302,11 +312,8 @@ bool tg_trial_fits(struct tg_trial *trial, const struct tg_place_request *reques
     struct tg_place_request changed = *request;
     struct tg_no_place why;
 
-    if (cost > trial->max_steps - trial->steps) {
-        trial->refused = true;
+    if (!tg_trial_charge(trial, cost))
         return false;
-    }
-    trial->steps += cost;
     tg_arena_reset(trial->scratch);
     changed.pieces = change_pieces(trial->scratch, request, change == NULL ? &none : change);
     if (changed.pieces == NULL) {

@@ -30,6 +30,8 @@ struct tg_trial_change {
 /* scratch gets what the arena has left. TG_RESOURCE_EXHAUSTED only. */
 int tg_trial_init(struct tg_trial *trial, struct tg_fleet *fleet, size_t max_steps,
                   struct tg_arena *arena, struct tg_error *err);
+/* So many steps more; false: there are not so many left, and the trial is refused. */
+bool tg_trial_charge(struct tg_trial *trial, size_t steps);
 /* Is there a pod of the piece of which resource and less of the change take something away? */
 bool tg_trial_can_shrink(const struct tg_piece *piece, const struct tg_trial_change *change);
 /* Does the request, so changed, have a place? Never an error: what cannot be tried does not fit.

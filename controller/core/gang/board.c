@@ -280,7 +280,9 @@ static int search_capacity(struct tg_board *board, size_t k, size_t i, struct tg
     size_t copies = 0;
     int rc = 0;
 
-    if (group->failed[i] != tg_fit_rules_count || !tg_board_is_exact(board, i, k))
+    /* Nor when a search has said already that there is none. */
+    if (group->failed[i] != tg_fit_rules_count || !tg_board_is_exact(board, i, k) ||
+        tg_offer_nodes(group->offer)[i].copies == 0)
         return 0;
     rc = tg_board_copies(board, i, k, group->n, &copies, err);
     group->capacity[i] = (uint32_t)copies;

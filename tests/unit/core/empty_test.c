@@ -179,6 +179,10 @@ static void nothing_is_moved_that_must_not_be(void **state)
     assert_int_equal(ret.n_moves, 1);
     assert_int_equal(ret.moves[0].resident, 1);
     assert_int_equal(ret.moves[0].to, 0);
+    /* As many nodes as that may be looked at. */
+    want.max_steps = 1;
+    assert_int_equal(tg_empty_plan(&fleet, &want, arena, &found, &ret, &err), 0);
+    assert_false(found);
     tg_arena_free(arena);
 }
 

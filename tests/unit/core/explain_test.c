@@ -306,6 +306,68 @@ static void a_move_that_the_pod_has_no_room_for_is_none(void **state)
     world_done(&w);
 }
 
+/* Residents of two nodes that no pair of them frees, asked for one by one. */
+struct counted {
+    struct world *w;
+    size_t asked;
+};
+
+static bool count_resident(void *data, const char *holder, struct tg_resident *ret)
+{
+    struct counted *c = data;
+
+    c->asked++;
+    return find_resident(c->w, holder, ret);
+}
+
+static size_t residents_asked_for(struct world *w, size_t max_steps, bool *ret_complete)
+{
+    const struct tg_place_request request = {
+        .name = "gang ns/g", .pieces = new_gang(w, 2, 4), .n_pieces = 2};
+    struct counted counted = {.w = w, .asked = 0};
+    const struct tg_explain_input input = {
+        .request = &request, .find = count_resident, .data = &counted, .max_steps = max_steps};
+    struct tg_explanation ret;
+    struct tg_error err = TG_ERROR_INIT;
+
+    if (tg_explain_request(world_fleet(w), &input, w->arena, &ret, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_null(find_help(&ret, "MoveClaims"));
+    *ret_complete = ret.helps_complete;
+    return counted.asked;
+}
+
+/* The controller decides nothing while it explains: every pair of eight claims is not tried then.
+ */
+static void how_many_moves_are_tried_is_bounded(void **state)
+{
+    static const char *const nodes[] = {"a", "b"};
+    struct world w;
+    bool complete = true;
+    size_t few;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (size_t i = 0; i < 8; i++) {
+        char name[8], device[8];
+
+        if (i < 2) {
+            add_node(&w, nodes[i], "", "");
+            add_gpus(&w, nodes[i], 8, "");
+        }
+        snprintf(name, sizeof(name), "r%zu", i);
+        snprintf(device, sizeof(device), "gpu-%zu", i / 2);
+        add_resident(&w, name, nodes[i % 2], device, "6");
+    }
+    add_resident(&w, "s0", "a", "gpu-5", "6");
+    add_resident(&w, "s1", "b", "gpu-5", "6");
+    few = residents_asked_for(&w, 0, &complete);
+    assert_false(complete);
+    assert_true(few < 50);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +379,7 @@ int main(void)
         cmocka_unit_test(what_helps_was_tried),
         cmocka_unit_test(a_claim_that_could_live_elsewhere_is_named_with_its_new_node),
         cmocka_unit_test(a_move_that_the_pod_has_no_room_for_is_none),
+        cmocka_unit_test(how_many_moves_are_tried_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
