@@ -213,9 +213,7 @@ static bool find_layout(struct tg_plugin *plugin, const struct tg_device_set *de
         tg_layout_probe_ask(plugin->layout);
         return false;
     }
-    /* A controller that derives them does not look for counters beside devices. */
-    if (*ret != TG_SLICES_COUNTERS && tg_streq(plugin->options->placements, "derived"))
-        *ret = TG_SLICES_DERIVED;
+    *ret = tg_slice_layout_choose(*ret, tg_streq(plugin->options->placements, "derived"));
     return true;
 }
 

@@ -70,15 +70,25 @@ static bool is_held(const struct tg_audit_pool *pool, const char *device)
     return low < pool->n_holds && tg_streq(pool->holds[low].result->device, device);
 }
 
-/* What held devices take of one counter; *ret_names: theirs. False: a quantity does not parse, or
- * nobody takes any. */
-static bool sum(const struct tg_audit_pool *pool, const char *set, const char *counter,
-                struct tg_quantity *ret, struct tg_buf *ret_names)
+/* Devices and counters in one slice: a server of 1.34 has kept it, and they are each other's only.
+ */
+static bool is_mixed(const struct tg_resource_slice *slice)
+{
+    return slice->spec->devices.n > 0 && slice->spec->shared_counters.n > 0;
+}
+
+/* What held devices take of one counter of the slice; *ret_names: theirs. False: a quantity does
+ * not parse, or nobody takes any. */
+static bool sum(const struct tg_audit_pool *pool, const struct tg_resource_slice *slice,
+                const char *set, const char *counter, struct tg_quantity *ret,
+                struct tg_buf *ret_names)
 {
     struct tg_quantity value;
     bool any = false;
 
-    for (size_t i = 0; i < pool->n; i++)
+    for (size_t i = 0; i < pool->n; i++) {
+        if ((is_mixed(slice) || is_mixed(pool->slices[i])) && pool->slices[i] != slice)
+            continue;
         for (size_t j = 0; j < pool->slices[i]->spec->devices.n; j++) {
             const struct tg_device *device = &pool->slices[i]->spec->devices.items[j];
 
@@ -98,6 +108,7 @@ static bool sum(const struct tg_audit_pool *pool, const char *set, const char *c
                 }
             }
         }
+    }
     return any;
 }
 
@@ -110,7 +121,8 @@ static int check_counter(struct tg_auditing *a, const struct tg_audit_pool *pool
     char text[TG_QUANTITY_TEXT];
 
     if (tg_quantity_parse(tg_or(counter->value.value, ""), &offered, NULL) < 0 ||
-        !sum(pool, set, counter->key, &taken, &names) || tg_quantity_cmp(&taken, &offered) <= 0)
+        !sum(pool, slice, set, counter->key, &taken, &names) ||
+        tg_quantity_cmp(&taken, &offered) <= 0)
         return 0;
     if (tg_quantity_format(&taken, text, sizeof(text)) < 0)
         text[0] = '\0';

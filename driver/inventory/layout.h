@@ -22,6 +22,13 @@ static inline bool tg_slice_layout_keeps_counters(enum tg_slice_layout layout)
     return layout == TG_SLICES_COUNTERS || layout == TG_SLICES_TOGETHER;
 }
 
+/* By what the server keeps (plain, counters or together), and whether there is a controller that
+ * derives counters where it keeps none. */
+static inline enum tg_slice_layout tg_slice_layout_choose(enum tg_slice_layout kept, bool derives)
+{
+    return kept == TG_SLICES_PLAIN && derives ? TG_SLICES_DERIVED : kept;
+}
+
 /* True if the set has what layouts treat differently. */
 static inline bool tg_slice_layout_matters(const struct tg_device_set *set)
 {

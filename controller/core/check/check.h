@@ -28,6 +28,9 @@ enum tg_check_feature {
     TG_CHECK_CONSUMABLE_CAPACITY = 1U << 5,
     TG_CHECK_LIST_ATTRIBUTES = 1U << 6,
     TG_CHECK_FRACTIONAL_CAPACITY = 1U << 7,
+    /* No feature: slices with devices and counters, which a server of 1.34 has kept, are what they
+     * were there, whatever the release. */
+    TG_CHECK_COUNTERS_BESIDE_DEVICES = 1U << 8,
 };
 #define TG_CHECK_ALL_FEATURES (~0U)
 #define TG_CHECK_NEWEST_MINOR 37U

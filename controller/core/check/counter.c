@@ -15,8 +15,16 @@ static const struct tg_keyed_counter *counter_in(const struct tg_counter_set *se
     return NULL;
 }
 
-/* The set that devices of the slice mean: 1.34 has it in the same slice, later ones anywhere in the
- * pool. ret_n: how many there are. */
+/* Counters of one slice count what devices of the other take: 1.34 has them in the same slice,
+ * later releases anywhere in the pool. */
+static bool in_scope(const struct tg_check_view *view, const struct tg_resource_slice *a,
+                     const struct tg_resource_slice *b)
+{
+    return a == b ||
+           (view->in->minor > 34 && !tg_check_is_mixed(view, a) && !tg_check_is_mixed(view, b));
+}
+
+/* The set that devices of the slice mean. ret_n: how many there are. */
 static const struct tg_counter_set *set_named(const struct tg_check_view *view,
                                               const struct tg_check_pool *pool,
                                               const struct tg_resource_slice *of, const char *name,
@@ -31,7 +39,7 @@ static const struct tg_counter_set *set_named(const struct tg_check_view *view,
         for (size_t j = 0; j < spec->shared_counters.n; j++) {
             if (!tg_streq(spec->shared_counters.items[j].name, name))
                 continue;
-            if (view->in->minor <= 34 && pool->slices[i] != of)
+            if (!in_scope(view, pool->slices[i], of))
                 continue;
             found = &spec->shared_counters.items[j];
             (*ret_n)++;
@@ -142,7 +150,7 @@ static int check_counter(const struct tg_check_view *view, const struct tg_check
     for (size_t i = 0; good && i < pool->n; i++) {
         const struct tg_resource_slice *slice = pool->slices[i];
 
-        if (!tg_check_has_devices(view, slice) || (view->in->minor <= 34 && slice != of))
+        if (!tg_check_has_devices(view, slice) || !in_scope(view, slice, of))
             continue;
         for (size_t j = 0; good && j < slice->spec->devices.n; j++) {
             const struct tg_device *d = &slice->spec->devices.items[j];

@@ -118,9 +118,16 @@ static int fill_pool(const struct tg_check_view *view, struct tg_check_pool *poo
     return 0;
 }
 
+bool tg_check_is_mixed(const struct tg_check_view *view, const struct tg_resource_slice *slice)
+{
+    return (view->in->features & TG_CHECK_COUNTERS_BESIDE_DEVICES) != 0 &&
+           slice->spec->shared_counters.n > 0 && slice->spec->devices.n > 0;
+}
+
 bool tg_check_has_devices(const struct tg_check_view *view, const struct tg_resource_slice *slice)
 {
-    return view->in->minor <= 34 || slice->spec->shared_counters.n == 0;
+    return view->in->minor <= 34 || slice->spec->shared_counters.n == 0 ||
+           tg_check_is_mixed(view, slice);
 }
 
 /* Is the device of the slice `s`, at `at`, in the pool once more, later on? */

@@ -94,6 +94,7 @@ int tg_check_pools(struct tg_check_view *view);
 struct tg_check_pool *tg_check_pool_named(const struct tg_check_view *view, const char *driver,
                                           const char *name);
 /* From 1.35 on a slice has counters or devices; with both, its devices do not count. */
+bool tg_check_is_mixed(const struct tg_check_view *view, const struct tg_resource_slice *slice);
 bool tg_check_has_devices(const struct tg_check_view *view, const struct tg_resource_slice *slice);
 
 /* request.c: fills asks and picks, and judges what can be told without looking at devices. */

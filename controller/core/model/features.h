@@ -20,6 +20,10 @@ enum tg_feature {
     TG_FEATURE_CONSUMABLE_CAPACITY = 1U << 5,       /* DRAConsumableCapacity */
     TG_FEATURE_LIST_TYPE_ATTRIBUTES = 1U << 6,      /* DRAListTypeAttributes */
     TG_FEATURE_FRACTIONAL_CAPACITY_RANGE = 1U << 7, /* DRAFractionalCapacityRange */
+    /* No gate: a slice with devices and counters is one that a server of 1.34 has kept, and its
+     * counters are those of its devices; newer ones keep no such slice, and their allocator looks
+     * for no devices in it. */
+    TG_QUIRK_COUNTERS_BESIDE_DEVICES = 1U << 8,
     /* No gate: before 1.37.0, All leaves out a shared device of which too little is left; later
      * such a device makes the request fail (kubernetes#140769). */
     TG_QUIRK_ALL_SKIPS_USED = 1U << 16,

@@ -74,25 +74,36 @@ static int add_set(struct tg_counter_pile *pile, struct tg_node_pool *pool,
     return rc;
 }
 
-/* One block: the sets of these slices. */
+/* Its counters are for its own devices only. */
+static bool has_scope(const struct tg_fleet_slice *slice, const struct tg_rules *rules)
+{
+    return rules->release < RELEASE_OF_POOL_SCOPE || tg_fleet_slice_is_mixed(slice, rules);
+}
+
+/* One block: the sets of that slice; NULL: of all slices without a scope of their own. */
 static int add_block(struct tg_node_counters *c, struct tg_node_pool *pool,
-                     const struct tg_seen_slice *slices, size_t n, struct tg_arena *arena,
-                     struct tg_error *err)
+                     const struct tg_fleet_slice *slice, const struct tg_rules *rules,
+                     struct tg_arena *arena, struct tg_error *err)
 {
     struct tg_counter_block *block = &c->blocks[c->n_blocks++];
     const void **order;
     size_t n_sets = 0;
     int rc = 0;
 
-    for (size_t i = 0; i < n; i++)
-        n_sets += slices[i].slice->n_counters;
+    block->slice = slice;
+    for (size_t i = 0; i < pool->n_all; i++)
+        n_sets += pool->all[i].slice->n_counters;
     rc = tg_core_alloc(arena, n_sets, sizeof(*order), &order, err);
     if (rc < 0)
         return rc;
     n_sets = 0;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < slices[i].slice->n_counters; k++)
-            order[n_sets++] = &slices[i].slice->counters[k];
+    for (size_t i = 0; i < pool->n_all; i++) {
+        const struct tg_fleet_slice *one = pool->all[i].slice;
+
+        if (slice == NULL ? has_scope(one, rules) : one != slice)
+            continue;
+        for (size_t k = 0; k < one->n_counters; k++)
+            order[n_sets++] = &one->counters[k];
     }
     rc = tg_core_sort(order, n_sets, compare_sets, NULL, arena, err);
     block->first = c->pile->n;
@@ -202,21 +213,20 @@ int tg_node_counters_init(struct tg_node_counters *ret, const struct tg_model *m
                           struct tg_counter_pile *pile, struct tg_arena *arena,
                           struct tg_error *err)
 {
-    bool of_slices = rules->release < RELEASE_OF_POOL_SCOPE;
     size_t before = pile->n;
     int rc = 0;
 
     *ret = (struct tg_node_counters){.pile = pile};
     if (!tg_rules_have(rules, TG_FEATURE_PARTITIONABLE_DEVICES))
         return 0;
-    rc = tg_core_alloc(arena, of_slices ? pool->n_all : 1, sizeof(*ret->blocks), &ret->blocks, err);
-    if (rc == 0 && !of_slices)
-        rc = add_block(ret, pool, pool->all, pool->n_all, arena, err);
-    for (size_t i = 0; rc == 0 && of_slices && pool->state != TG_POOL_INVALID && i < pool->n_all;
-         i++) {
-        rc = add_block(ret, pool, &pool->all[i], 1, arena, err);
-        ret->blocks[i].slice = pool->all[i].slice;
+    rc = tg_core_alloc(arena, pool->n_all + 1, sizeof(*ret->blocks), &ret->blocks, err);
+    for (size_t i = 0; rc == 0 && pool->state != TG_POOL_INVALID && i < pool->n_all; i++) {
+        if (has_scope(pool->all[i].slice, rules))
+            rc = add_block(ret, pool, pool->all[i].slice, rules, arena, err);
     }
+    /* The last one, since it is for all that have none of their own. */
+    if (rc == 0 && pool->state != TG_POOL_INVALID && rules->release >= RELEASE_OF_POOL_SCOPE)
+        rc = add_block(ret, pool, NULL, rules, arena, err);
     if (rc == 0 && pool->state != TG_POOL_INVALID)
         rc = charge_all(ret, model, pool, arena, err);
     if (pool->state == TG_POOL_INVALID)

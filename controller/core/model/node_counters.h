@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counters of a pool as one node sees it: those that its slices share, with everything that is
- * allocated of the pool taken off, on whatever node. Scope is the pool, in release 34 the slice.
+ * allocated of the pool taken off, on whatever node. Scope is the pool; in release 34, and for a
+ * slice that has devices as well (TG_QUIRK_COUNTERS_BESIDE_DEVICES), the slice.
  * Private to the model.
  */
 #ifndef TG_CORE_MODEL_NODE_COUNTERS_H

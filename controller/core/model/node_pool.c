@@ -77,9 +77,16 @@ static bool is_ignored(const struct tg_fleet_slice *slice, const struct tg_rules
            (slice->n_counters > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES);
 }
 
+bool tg_fleet_slice_is_mixed(const struct tg_fleet_slice *slice, const struct tg_rules *rules)
+{
+    return (rules->features & TG_QUIRK_COUNTERS_BESIDE_DEVICES) != 0 && slice->n_counters > 0 &&
+           slice->n_slots > 0;
+}
+
 static bool holds_counters_only(const struct tg_fleet_slice *slice, const struct tg_rules *rules)
 {
-    return slice->n_counters > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES;
+    return slice->n_counters > 0 && rules->release >= RELEASE_OF_COUNTER_SLICES &&
+           !tg_fleet_slice_is_mixed(slice, rules);
 }
 
 /* Slices come newest first, so the first one for the node has the generation that counts. A slice

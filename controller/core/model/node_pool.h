@@ -30,6 +30,8 @@ int tg_node_pool_judge(const struct tg_model *model, const struct tg_fleet_pool 
                        const struct tg_node *node, const struct tg_rules *rules,
                        struct tg_arena *arena, struct tg_node_pool *ret, bool *ret_seen,
                        struct tg_error *err);
+/* The slice has devices and counters, which are each other's only, and the rules allow for that. */
+bool tg_fleet_slice_is_mixed(const struct tg_fleet_slice *slice, const struct tg_rules *rules);
 /* Makes the devices of a slice in the arena, if they are not there yet. */
 int tg_seen_open(const struct tg_model *model, struct tg_seen_slice *seen, struct tg_arena *arena,
                  struct tg_error *err);

@@ -66,11 +66,11 @@ static bool has_twins(const struct tg_fleet_pool *pool, size_t newest, struct tg
     return false;
 }
 
-/* As node_counters does, for all gates on and the newest release. */
+/* As node_counters does, by what the server has kept. */
 static bool counters_are_sound(const struct tg_model *model, const struct tg_fleet_pool *pool,
                                size_t newest, struct tg_arena *scratch)
 {
-    const struct tg_rules rules = {.features = ~0U, .release = TG_RELEASE_NEWEST};
+    const struct tg_rules rules = tg_rules_of_objects();
     struct tg_node_pool seen = {.pool = pool, .n_all = newest};
     struct tg_counter_pile pile = {.n = 0};
     struct tg_node_counters counters;

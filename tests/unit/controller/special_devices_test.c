@@ -202,6 +202,41 @@ static void partitions_go_to_as_many_pods_as_the_counters_allow(void **state)
     bench_free(bench);
 }
 
+/* As a server of 1.34 with its alpha feature keeps them: each card in a slice with its counters,
+ * which have the same names on each. */
+static void counters_beside_their_devices_are_kept_to(void **state)
+{
+    static const char slice[] =
+        "{'metadata':{'name':'%s'},'spec':{'driver':'" DRIVER
+        "','nodeName':'n1','pool':{'name':'n1','generation':1,'resourceSliceCount':2},"
+        "'sharedCounters':[{'name':'c','counters':{" ONE(
+            "m0") "}}],'devices':["
+                  "{'name':'%s','attributes':{'type':{'string':'half'}}," TAKES(
+                      ONE("m0")) ","
+                                 "{'name':'%s','attributes':{'type':{'string':'half'}}," TAKES(
+                                     ONE("m0")) "]}}";
+    struct bench *bench = bench_new();
+
+    (void)state;
+    bench_fleet(bench, 1);
+    tg_cluster_delete(bench->cluster, TG_VIEW_SLICE, NULL, "n1");
+    tg_cluster_create(bench->cluster, TG_VIEW_SLICE, slice, "one", "one-a", "one-b");
+    tg_cluster_create(bench->cluster, TG_VIEW_SLICE, slice, "two", "two-a", "two-b");
+    add_pod(bench, "a", HALF);
+    add_pod(bench, "b", HALF);
+    add_pod(bench, "c", HALF);
+    bench_settle(bench, MINUTE);
+    assert_int_equal(bench_bound(bench), 2);
+    assert_int_not_equal(
+        strncmp(result_of(bench, "a-0")->device, result_of(bench, "b-0")->device, 3), 0);
+    check_all(bench);
+    bench_delete_pod(bench, "a");
+    bench_settle(bench, MINUTE);
+    assert_int_equal(bench_bound(bench), 2);
+    check_all(bench);
+    bench_free(bench);
+}
+
 static void shares_carry_what_they_take_and_give_it_back(void **state)
 {
     struct bench *bench = shared_card();
@@ -330,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(partitions_go_to_as_many_pods_as_the_counters_allow),
+        cmocka_unit_test(counters_beside_their_devices_are_kept_to),
         cmocka_unit_test(shares_carry_what_they_take_and_give_it_back),
         cmocka_unit_test(a_pod_shares_a_device_with_itself),
         cmocka_unit_test(a_gang_of_shares_survives_a_crash_at_any_write),

@@ -311,6 +311,32 @@ static void in_release_34_counters_are_those_of_the_slice(void **state)
     world_done(&w);
 }
 
+/* Whatever the server is now: it has kept them, and a slice of counters only counts for the rest.
+ */
+static void counters_beside_devices_are_for_those_devices(void **state)
+{
+    struct world w;
+    struct tg_view view;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    slice(&w, "a", 1, 3, ON("n") "\"sharedCounters\":[" COUNTERS("c", "4") "],",
+          "{\"name\":\"a\"," CONSUMES("c", "1") "}");
+    slice(&w, "b", 1, 3, ON("n"), "{\"name\":\"b\"," CONSUMES("c", "2") "}");
+    counter_slice(&w, "c", 3, "n", COUNTERS("c", "8"));
+    holder(&w, "h", RESULT("a", "") "," RESULT("b", ""));
+    view = view_by(&w, "n", tg_rules_of_objects());
+    assert_int_equal(view.pools[0].state, TG_POOL_USABLE);
+    assert_int_equal(view.n_devices, 2);
+    assert_int_equal(view.n_counters, 2);
+    assert_true(view.counters[device_of(&view, "a")->first_counter].left == 3 * TG_NANOS_ONE);
+    assert_true(view.counters[device_of(&view, "b")->first_counter].left == 6 * TG_NANOS_ONE);
+    assert_int_equal(device_of(&view, "a")->n_counters, 1);
+    assert_int_equal(device_of(&view, "b")->n_counters, 1);
+    world_done(&w);
+}
+
 static void with_partitions_off_their_slices_do_not_count_and_their_devices_say_so(void **state)
 {
     struct world w;
@@ -699,6 +725,7 @@ int main(void)
         cmocka_unit_test(everything_allocated_of_the_pool_is_taken_off_its_counters_wherever_it_is),
         cmocka_unit_test(counters_of_pools_with_one_name_and_two_drivers_are_apart),
         cmocka_unit_test(in_release_34_counters_are_those_of_the_slice),
+        cmocka_unit_test(counters_beside_devices_are_for_those_devices),
         cmocka_unit_test(with_partitions_off_their_slices_do_not_count_and_their_devices_say_so),
         cmocka_unit_test(each_device_says_how_it_reaches_the_node),
         cmocka_unit_test(a_slice_that_selects_in_no_way_that_we_know_is_passed_over),

@@ -81,6 +81,15 @@ static void counter_sets_are_beside_the_devices_that_consume_them(void **state)
     assert_int_equal(list.items[2].spec->shared_counters.n, 0);
 }
 
+static void counters_are_derived_only_where_the_server_keeps_none(void **state)
+{
+    (void)state;
+    assert_int_equal(tg_slice_layout_choose(TG_SLICES_PLAIN, false), TG_SLICES_PLAIN);
+    assert_int_equal(tg_slice_layout_choose(TG_SLICES_PLAIN, true), TG_SLICES_DERIVED);
+    assert_int_equal(tg_slice_layout_choose(TG_SLICES_COUNTERS, true), TG_SLICES_COUNTERS);
+    assert_int_equal(tg_slice_layout_choose(TG_SLICES_TOGETHER, true), TG_SLICES_TOGETHER);
+}
+
 static void names_are_the_same_in_all_layouts(void **state)
 {
     (void)state;
@@ -140,6 +149,7 @@ int main(void)
         TEST(without_counters_only_what_stands_is_published),
         TEST(counter_sets_come_first_and_in_slices_of_their_own),
         TEST(counter_sets_are_beside_the_devices_that_consume_them),
+        TEST(counters_are_derived_only_where_the_server_keeps_none),
         TEST(names_are_the_same_in_all_layouts),
         TEST(derived_devices_say_so_and_what_the_controller_needs),
         TEST(slices_that_lost_their_counters_are_not_what_was_wanted),
