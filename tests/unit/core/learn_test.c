@@ -304,6 +304,73 @@ static void kinds_of_card_may_come_later(void **state)
     world_done(&w);
 }
 
+/* The nodes that were there before are seen with the new numbers, too. */
+static void nodes_have_the_numbers_that_requests_have(void **state)
+{
+    struct world w;
+    struct tg_piece typed;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    begin(&w);
+    typed = half_of(&w, "x", "X", 1);
+    fleet = world_fleet(&w);
+    assert_goes_to(&w, fleet, "spread", &typed, "c");
+    add_node(&w, "d", "", "");
+    add_gpus(&w, "d", 2, "\"productName\":{\"string\":\"A\"}");
+    tg_fleet_put(fleet, TG_FLEET_NODE, w.nodes[w.n_nodes - 1]);
+    tg_fleet_put(fleet, TG_FLEET_SLICE, w.slices[w.n_slices - 1]);
+    tg_fleet_settle(fleet);
+    assert_goes_to(&w, fleet, "spread", &typed, "c");
+    world_done(&w);
+}
+
+static void run_on(struct world *w, struct tg_fleet *fleet, const char *node, const char *memory)
+{
+    char more[128];
+
+    snprintf(more, sizeof(more), "\"nodeName\":\"%s\",\"overhead\":{\"memory\":\"%s\"},", node,
+             memory);
+    tg_fleet_put(fleet, TG_FLEET_POD, new_pod(w, node, "1", more));
+}
+
+/* So that a fleet has few classes of nodes: what is used is counted in steps. What a node is like
+ * when nobody is on it is told by what it has. */
+static void nodes_that_differ_by_a_trifle_are_alike(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    struct tg_rank *rank;
+    struct tg_pack_node now, empty;
+    struct tg_kinds *kinds;
+    uint64_t version;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (const char *name = "abc"; *name != '\0'; name++) {
+        char node[2] = {*name, '\0'};
+
+        add_node(&w, node, "", "");
+        add_gpus(&w, node, 2, "");
+    }
+    fleet = world_fleet(&w);
+    run_on(&w, fleet, "a", "100Mi");
+    run_on(&w, fleet, "b", "200Mi");
+    run_on(&w, fleet, "c", "20Gi");
+    tg_fleet_settle(fleet);
+    rank = tg_rank_get(fleet, NULL);
+    assert_int_equal(tg_rank_class(rank, 0), tg_rank_class(rank, 1));
+    assert_int_not_equal(tg_rank_class(rank, 0), tg_rank_class(rank, 2));
+    kinds = tg_ledger_kinds(fleet, &version);
+    tg_kinds_node(kinds, 2, &now, NULL);
+    tg_kinds_empty(kinds, 2, &empty);
+    assert_int_equal(now.cpu, 7000);
+    assert_int_equal(empty.cpu, 8000);
+    assert_true(empty.memory > now.memory);
+    world_done(&w);
+}
+
 static void a_mix_that_is_given_is_not_learned(void **state)
 {
     struct world w;
@@ -418,6 +485,34 @@ static void assert_request(struct world *w, struct tg_fleet *fleet, const struct
     assert_true(request.kinds == TG_PACK_ANY_KIND);
 }
 
+/* In steps of sizes; 0: none that is counted, or several partitions, which have no place together.
+ */
+static void assert_place(struct world *w, struct tg_fleet *fleet, size_t size, size_t count,
+                         unsigned place)
+{
+    struct tg_piece piece = partition(w, "x", size, count);
+    struct tg_pack_request request;
+    struct tg_error err = TG_ERROR_INIT;
+
+    if (tg_ledger_request(fleet, &piece, w->arena, &request, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(request.place, place);
+}
+
+/* Nodes say how much of their cards is given away in parts, and requests share that as they come.
+ */
+static void assert_one_part_runs(struct world *w, struct tg_fleet *fleet)
+{
+    struct tg_piece piece = partition(w, "x", 2, 1);
+    const struct tg_mix *mix;
+
+    learn(w, fleet, &piece, 10);
+    tg_learn_settle(fleet);
+    mix = tg_rank_mix(tg_rank_get(fleet, NULL));
+    assert_int_equal(mix->n, 1);
+    assert_int_equal(mix->types[0].running, 1);
+}
+
 static void partitions_are_shares_of_their_card(void **state)
 {
     struct world w;
@@ -447,6 +542,10 @@ static void partitions_are_shares_of_their_card(void **state)
     assert_int_equal(node.cards, 2);
     assert_int_equal(node.free[0], 1000);
     assert_int_equal(node.free[1], 750);
+    assert_place(&w, fleet, 1, 1, 1);
+    assert_place(&w, fleet, 2, 1, 2);
+    assert_place(&w, fleet, 2, 3, 0);
+    assert_one_part_runs(&w, fleet);
     world_done(&w);
 }
 
@@ -557,6 +656,8 @@ int main(void)
         cmocka_unit_test(what_came_first_makes_no_difference),
         cmocka_unit_test(what_runs_is_seen_on_the_nodes),
         cmocka_unit_test(kinds_of_card_may_come_later),
+        cmocka_unit_test(nodes_have_the_numbers_that_requests_have),
+        cmocka_unit_test(nodes_that_differ_by_a_trifle_are_alike),
         cmocka_unit_test(a_mix_that_is_given_is_not_learned),
         cmocka_unit_test(what_is_rare_makes_room_for_what_is_new),
         cmocka_unit_test(partitions_are_shares_of_their_card),
