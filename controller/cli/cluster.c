@@ -8,17 +8,20 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/dump.h"
 #include "controller/cli/load.h"
+#include "controller/cli/report.h"
 #include "controller/cli/simulation.h"
 
 #define EVENTS_MAX ((size_t)16 << 20)
 #define EVENTS_SHOWN 10
 
 struct cluster_options {
-    const char *kubeconfig, *namespace_;
+    const char *kubeconfig, *namespace_, *output;
     struct tg_option_words words;
 };
 
 #define AT(member) .offset = offsetof(struct cluster_options, member)
+
+static const char *const outputs[] = {"text", "json", NULL};
 
 /* dump takes the first of them. */
 static const struct tg_option options[] = {
@@ -37,6 +40,13 @@ static const struct tg_option options[] = {
      AT(namespace_),
      .argument = "NAME",
      .help = "The same, shorter."},
+    {.name = "o",
+     .kind = TG_OPTION_ENUM,
+     AT(output),
+     .fallback = "text",
+     .values = outputs,
+     .argument = "FORMAT",
+     .help = "How it is said."},
 };
 
 /* --- dump ------------------------------------------------------------------------------------ */
@@ -172,28 +182,28 @@ static void show_outcome(const struct tg_outcome *o, struct tg_arena *arena)
         printf("  %s\n", o->text);
 }
 
-static int decide(struct tg_load *load, const struct target *target)
+/* What is decided about the target now. NULL: there is no such thing, or what was read is wrong;
+ * it has been said. */
+static const struct tg_outcome *decide(struct tg_load *load, const struct target *target)
 {
     struct tg_simulation simulation;
     struct tg_error err = TG_ERROR_INIT;
 
     if (!tg_load_finish(load))
-        return TG_EXIT_INPUT;
-    if (tg_simulate(&load->world, load->now, &simulation, &err) < 0)
-        return tg_cli_fail(TG_EXIT_INPUT, &err);
+        return NULL;
+    if (tg_simulate(&load->world, load->now, &simulation, &err) < 0) {
+        (void)tg_cli_fail(TG_EXIT_INPUT, &err);
+        return NULL;
+    }
     for (size_t i = 0; i < simulation.n; i++) {
-        const struct tg_outcome *o = &simulation.items[i];
-
-        if (!is_about(o->unit, target))
-            continue;
-        show_status(o->unit->gang);
-        show_outcome(o, load->arena);
-        return o->plan != NULL || o->standing ? TG_EXIT_OK : TG_EXIT_NO;
+        if (is_about(simulation.items[i].unit, target))
+            return &simulation.items[i];
     }
     tg_error_set(&err, TG_NOT_FOUND,
                  "nothing that Tangram decides about waits or runs as %s %s in namespace %s",
                  target->kind, target->name, target->namespace_);
-    return tg_cli_fail(TG_EXIT_INPUT, &err);
+    (void)tg_cli_fail(TG_EXIT_INPUT, &err);
+    return NULL;
 }
 
 /* --- events ---------------------------------------------------------------------------------- */
@@ -202,7 +212,9 @@ struct event_list {
     TG_LIST_OF(struct tg_event) items;
 };
 
-static void show_events(struct tg_link *link, const struct target *target, struct tg_arena *arena)
+/* The last ones, as the cluster has them, the newest last. What cannot be read is said. */
+static void read_events(struct tg_link *link, const struct target *target, struct tg_arena *arena,
+                        struct event_list *ret)
 {
     static const struct tg_field fields[] = {
         TG_FIELD_OBJ_LIST(struct event_list, items, "items", &tg_event_type),
@@ -213,23 +225,54 @@ static void show_events(struct tg_link *link, const struct target *target, struc
     struct tg_kube_call call = {
         .target = {.kind = &tg_kind_event, .namespace_ = target->namespace_}};
     struct tg_error err = TG_ERROR_INIT;
-    struct event_list list = {0};
-    size_t shown = 0;
 
+    *ret = (struct event_list){.items = {.n = 0}};
     tg_buf_printf(&query, "limit=500&fieldSelector=involvedObject.name%%3D%s", target->name);
     call.target.query = tg_buf_str(&query);
     if (tg_link_call(link, &call, &body, &err) < 0 ||
-        tg_json_decode(&type, tg_buf_str(&body), body.len, &list, arena, &err) < 0) {
+        tg_json_decode(&type, tg_buf_str(&body), body.len, ret, arena, &err) < 0) {
         fprintf(stderr, "kubectl-tangram: events: %s\n", err.message);
-        return;
+        *ret = (struct event_list){.items = {.n = 0}};
     }
-    for (size_t i = list.items.n; i > 0 && shown < EVENTS_SHOWN; i--) {
-        const struct tg_event *e = &list.items.items[i - 1];
+    if (ret->items.n > EVENTS_SHOWN) {
+        ret->items.items += ret->items.n - EVENTS_SHOWN;
+        ret->items.n = EVENTS_SHOWN;
+    }
+}
+
+static void show_events(const struct event_list *list)
+{
+    for (size_t i = list->items.n; i > 0; i--) {
+        const struct tg_event *e = &list->items.items[i - 1];
 
         printf("event: %s %s %s: %s\n", tg_or(e->last_timestamp, ""), tg_or(e->type, ""),
                tg_or(e->reason, ""), tg_or(e->message, ""));
-        shown++;
     }
+}
+
+/* --- both ------------------------------------------------------------------------------------ */
+
+/* link: to the cluster that was read, NULL: it was files. */
+static int explain(const struct cluster_options *chosen, struct tg_load *load,
+                   const struct target *target, struct tg_link *link)
+{
+    const struct tg_outcome *outcome = decide(load, target);
+    struct event_list events = {.items = {.n = 0}};
+    struct tg_error err = TG_ERROR_INIT;
+
+    if (outcome == NULL)
+        return TG_EXIT_INPUT;
+    if (link != NULL)
+        read_events(link, target, load->arena, &events);
+    if (tg_streq(chosen->output, "json")) {
+        if (tg_report_explanation(outcome, events.items.items, events.items.n, stdout, &err) < 0)
+            return tg_cli_fail(TG_EXIT_INPUT, &err);
+    } else {
+        show_status(outcome->unit->gang);
+        show_outcome(outcome, load->arena);
+        show_events(&events);
+    }
+    return outcome->plan != NULL || outcome->standing ? TG_EXIT_OK : TG_EXIT_NO;
 }
 
 static int explain_live(const struct cluster_options *chosen, struct tg_load *load)
@@ -246,11 +289,8 @@ static int explain_live(const struct cluster_options *chosen, struct tg_load *lo
         code = tg_cli_fail(TG_EXIT_INPUT, &err);
     else if (tg_load_cluster(load, &link, NULL, &err) < 0)
         code = tg_cli_fail(TG_EXIT_CLUSTER, &err);
-    else {
-        code = decide(load, &target);
-        if (code == TG_EXIT_OK || code == TG_EXIT_NO)
-            show_events(&link, &target, load->arena);
-    }
+    else
+        code = explain(chosen, load, &target, &link);
     tg_link_close(&link);
     return code;
 }
@@ -265,7 +305,7 @@ static int explain_files(const struct cluster_options *chosen, struct tg_load *l
         return tg_cli_fail(TG_EXIT_INPUT, &err);
     for (size_t i = 1; i < chosen->words.n; i++)
         tg_load_file(load, chosen->words.items[i]);
-    return decide(load, &target);
+    return explain(chosen, load, &target, NULL);
 }
 
 static int run_explain(int argc, char **argv)

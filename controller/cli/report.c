@@ -220,3 +220,41 @@ int tg_report_json(const struct tg_simulation *simulation, const struct tg_pictu
         fprintf(out, "%s\n", tg_buf_str(&buf));
     return r;
 }
+
+static void write_event(struct tg_json_writer *w, const struct tg_event *event)
+{
+    tg_jw_begin_object(w);
+    tg_jw_kv_string(w, "lastTimestamp", event->last_timestamp);
+    tg_jw_kv_string(w, "type", event->type);
+    tg_jw_kv_string(w, "reason", event->reason);
+    tg_jw_kv_string(w, "message", event->message);
+    tg_jw_end_object(w);
+}
+
+int tg_report_explanation(const struct tg_outcome *outcome, const struct tg_event *events,
+                          size_t n_events, FILE *out, struct tg_error *err)
+{
+    TG_AUTOBUF struct tg_buf buf = TG_BUF_INIT(JSON_MAX);
+    const struct tg_gang *gang = outcome->unit->gang;
+    struct tg_json_writer w;
+    int r;
+
+    tg_json_writer_init(&w, &buf);
+    tg_jw_begin_object(&w);
+    tg_jw_kv_string(&w, "apiVersion", TG_API_VERSION);
+    tg_jw_kv_string(&w, "kind", "Explanation");
+    tg_jw_key(&w, "item");
+    write_outcome(&w, outcome);
+    if (gang != NULL && gang->status != NULL)
+        tg_jw_kv_object(&w, "status", &tg_gang_status_type, gang->status);
+    tg_jw_key(&w, "events");
+    tg_jw_begin_array(&w);
+    for (size_t i = 0; i < n_events; i++)
+        write_event(&w, &events[i]);
+    tg_jw_end_array(&w);
+    tg_jw_end_object(&w);
+    r = tg_jw_finish(&w, err);
+    if (r == 0)
+        fprintf(out, "%s\n", tg_buf_str(&buf));
+    return r;
+}

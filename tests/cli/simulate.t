@@ -98,6 +98,15 @@ What does not fit is explained: what is missing where, who has it, what would he
   gang default/llama-70b: …
   [1]
 
+One thing alone, as data.
+
+  $ explain llama-70b -o json small-nodes.yaml llama.yaml
+  {"apiVersion":"tangram.dev/v1alpha1","kind":"Explanation","item":{"kind":"Gang","namespace":"default","name":"llama-70b","fits":false,…"details":{…"helpsComplete":…}},"events":[]}
+  [1]
+  $ explain llama-70b -o yaml small-nodes.yaml llama.yaml
+  kubectl-tangram: …
+  [2]
+
 A pod with a volume: its claim waits for a class that nobody has told of; with the class, the volume is made where the pod goes.
 
   $ simulate ten-nodes.yaml volume.yaml
