@@ -5,6 +5,7 @@
 #include "api/kubernetes/objects/resource.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
+#include "api/tangram/gpu_config.h"
 #include "api/tangram/member.h"
 #include "api/tangram/names.h"
 #include "api/tangram/syntax.h"
@@ -43,24 +44,70 @@ static void check_selectors(const struct tg_check_at *list)
 
 /* --- opaque configuration -------------------------------------------------------------------- */
 
-static void check_member(const struct tg_check_at *parameters)
+/* The decoders of those who read them. */
+static int decode_member(const char *json, size_t n, struct tg_arena *arena, struct tg_error *err)
+{
+    struct tg_member *member = NULL;
+
+    return tg_member_decode(json, n, arena, &member, err);
+}
+
+static int decode_gpu_config(const char *json, size_t n, struct tg_arena *arena,
+                             struct tg_error *err)
+{
+    struct tg_gpu_config config;
+
+    return tg_gpu_config_decode(json, n, arena, &config, err);
+}
+
+/* What is said of them as a whole begins with the kind, which is none of their fields. */
+static const char *without_kind(const char *message)
+{
+    static const char *const kinds[] = {TG_KIND_MEMBER ": ", TG_KIND_GPU_CONFIG ": ",
+                                        TG_KIND_MIG_CONFIG ": "};
+
+    for (size_t i = 0; i < TG_ARRAY_SIZE(kinds); i++) {
+        if (tg_has_prefix(message, kinds[i]))
+            return message + strlen(kinds[i]);
+    }
+    return message;
+}
+
+static void check_parameters(const struct tg_check_at *parameters,
+                             int (*decode)(const char *json, size_t n, struct tg_arena *arena,
+                                           struct tg_error *err))
 {
     TG_AUTOBUF struct tg_buf text = TG_BUF_INIT(PARAMETERS_MAX);
     struct tg_error err = TG_ERROR_INIT;
-    struct tg_member *member = NULL;
-    const char *what;
 
     if (tg_json_write(parameters->value, &text) < 0) {
         tg_check_problem(parameters, "is larger than the API allows");
         return;
     }
-    if (tg_member_decode(tg_buf_str(&text), text.len, parameters->run->arena, &member, &err) == 0)
-        return;
-    what = tg_has_prefix(err.message, TG_KIND_MEMBER ": ")
-               ? err.message + strlen(TG_KIND_MEMBER ": ")
-               : err.message;
-    tg_problems_locate(parameters->run->problems, parameters->document->file,
-                       parameters->document->root, parameters->path, what);
+    if (decode(tg_buf_str(&text), text.len, parameters->run->arena, &err) < 0)
+        tg_problems_locate(parameters->run->problems, parameters->document->file,
+                           parameters->document->root, parameters->path, without_kind(err.message));
+}
+
+/* For the driver of the devices, whatever name it was given. */
+static bool is_for_devices(const char *driver, const struct tg_json *parameters)
+{
+    const char *version = tg_json_string(tg_json_at(parameters, "apiVersion", NULL));
+    const char *kind = tg_json_string(tg_json_at(parameters, "kind", NULL));
+
+    return tg_streq(driver, TG_DRIVER_DEFAULT) ||
+           (tg_has_prefix(tg_or(version, ""), TG_GROUP "/") &&
+            (tg_streq(kind, TG_KIND_GPU_CONFIG) || tg_streq(kind, TG_KIND_MIG_CONFIG)));
+}
+
+/* The right parameters under the wrong name. */
+static bool is_misplaced(const char *driver, const char *kind, const char **ret_right)
+{
+    bool member = tg_streq(kind, TG_KIND_MEMBER), marker = tg_streq(driver, TG_MARKER_DRIVER);
+
+    *ret_right = member ? TG_MARKER_DRIVER : TG_DRIVER_DEFAULT;
+    return (member && tg_streq(driver, TG_DRIVER_DEFAULT)) ||
+           (marker && (tg_streq(kind, TG_KIND_GPU_CONFIG) || tg_streq(kind, TG_KIND_MIG_CONFIG)));
 }
 
 static void check_config(const struct tg_check_at *config)
@@ -68,6 +115,7 @@ static void check_config(const struct tg_check_at *config)
     const struct tg_check_at opaque = tg_check_member(config, "opaque");
     const struct tg_check_at driver = tg_check_member(&opaque, "driver");
     const struct tg_check_at parameters = tg_check_member(&opaque, "parameters");
+    const char *kind = tg_json_string(tg_json_at(parameters.value, "kind", NULL)), *right;
 
     if (opaque.value == NULL) {
         tg_check_problem(config, "opaque is missing: {driver, parameters}");
@@ -77,8 +125,12 @@ static void check_config(const struct tg_check_at *config)
         tg_check_problem(&opaque, "driver is missing: whose configuration this is");
     if (parameters.value == NULL || parameters.value->kind != TG_JSON_OBJECT)
         tg_check_problem(&opaque, "parameters is missing: an object");
+    else if (is_misplaced(tg_json_string(driver.value), kind, &right))
+        tg_check_problem(&driver, "a %s is read by driver %s", kind, right);
     else if (tg_streq(tg_json_string(driver.value), TG_MARKER_DRIVER))
-        check_member(&parameters);
+        check_parameters(&parameters, decode_member);
+    else if (is_for_devices(tg_json_string(driver.value), parameters.value))
+        check_parameters(&parameters, decode_gpu_config);
 }
 
 static void check_configs(const struct tg_check_at *list)

@@ -45,6 +45,20 @@ What is right for a release may need more on an older one.
   9 objects, 8 of kinds that are looked at: 10 problems
   [2]
 
+How cards are set: what the driver would refuse while it prepares the claim is told before anything is applied, in templates, claims and classes.
+
+  $ validate -f settings.yaml
+  settings.yaml:15:37: spec.spec.devices.config[0].opaque.parameters.timeSlicing.interval is "Longer": known are Default, Short, Medium, Long
+  settings.yaml:18:83: spec.spec.devices.config[1].opaque.parameters.colour: unknown field (known: apiVersion, kind, sharing, timeSlicing, computeMode)
+  settings.yaml:21:88: spec.spec.devices.config[2].opaque.parameters.computeMode is a setting of a whole card, and a partition has none of its own: remove it
+  settings.yaml:24:99: spec.spec.devices.config[3].opaque.parameters.timeSlicing.interval: expected a string, found a number
+  settings.yaml:27:36: spec.spec.devices.config[4].opaque.parameters.apiVersion is "resource.nvidia.com/v1beta1": it must be "tangram.dev/v1alpha1" for the driver of the devices
+  settings.yaml:29:19: spec.spec.devices.config[5].opaque.driver: a GangMember is read by driver tangram.dev
+  settings.yaml:41:82: spec.devices.config[0].opaque.parameters.sharing is "MPS", which this version does not have: leave it out, or use TimeSlicing
+  settings.yaml:53:84: spec.config[0].opaque.parameters.timeSlicing and computeMode ExclusiveProcess contradict each other: a card for one process is not shared in time
+  3 objects, 3 of kinds that are looked at: 8 problems
+  [2]
+
 Syntax.
 
   $ validate -f tabs.yaml -f twice.yaml -f anchors.yaml -f empty.yaml
