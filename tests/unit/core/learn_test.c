@@ -430,6 +430,81 @@ static void what_is_rare_makes_room_for_what_is_new(void **state)
     world_done(&w);
 }
 
+/* What is forgotten for it does not count as remembered any more: nothing fades before its time. */
+static void what_was_forgotten_is_not_remembered(void **state)
+{
+    enum { KEPT = TG_MIX_TYPES_MAX / 2, MORE = 100 };
+    struct world w;
+    struct tg_fleet *fleet;
+    struct tg_mix *mix;
+
+    (void)state;
+    begin(&w);
+    mix = tg_arena_alloc(w.arena, sizeof(*mix));
+    assert_non_null(mix);
+    fleet = world_fleet(&w);
+    for (size_t i = 0; i < KEPT + MORE; i++) {
+        char cpu[32];
+        struct tg_piece piece;
+
+        snprintf(cpu, sizeof(cpu), "%zum", i + 1);
+        piece = new_piece(&w, new_pod(&w, "m", cpu, ""), new_gpu_claim(&w, "m", 1));
+        learn(&w, fleet, &piece, i < KEPT ? 25 : 40);
+    }
+    tg_learn_settle(fleet);
+    tg_ledger_mix(fleet, mix);
+    /* 8192 arrivals are remembered. */
+    assert_int_equal(mix->arrivals, ((KEPT - MORE) * 25 + MORE * 40) * 64);
+    world_done(&w);
+}
+
+/* Values are computed anew when the mix is: not for every pod. */
+static void a_mix_is_renewed_when_a_quarter_more_has_come(void **state)
+{
+    struct world w;
+    struct tg_piece one;
+    struct tg_fleet *fleet;
+    uint64_t version;
+
+    (void)state;
+    begin(&w);
+    one = new_gang(&w, 1, 1)[0];
+    fleet = world_fleet(&w);
+    learn(&w, fleet, &one, 100);
+    tg_learn_settle(fleet);
+    version = tg_ledger_version(fleet);
+    learn(&w, fleet, &one, 24);
+    tg_learn_settle(fleet);
+    assert_int_equal(tg_ledger_version(fleet), version);
+    learn(&w, fleet, &one, 1);
+    tg_learn_settle(fleet);
+    assert_int_not_equal(tg_ledger_version(fleet), version);
+    world_done(&w);
+}
+
+/* Who looks at a device of somebody else takes none. */
+static void admin_access_asks_for_no_card(void **state)
+{
+    struct world w;
+    struct tg_piece piece;
+    struct tg_fleet *fleet;
+    struct tg_pack_request request;
+    struct tg_error err = TG_ERROR_INIT;
+
+    (void)state;
+    begin(&w);
+    piece = new_piece(&w, new_pod(&w, "m", "1", ""),
+                      new_claim(&w, "m",
+                                "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":"
+                                "\"gpu\",\"count\":2,\"adminAccess\":true}},{\"name\":\"s\","
+                                "\"exactly\":{\"deviceClassName\":\"gpu\",\"count\":1}}]"));
+    fleet = world_fleet(&w);
+    if (tg_ledger_request(fleet, &piece, w.arena, &request, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(request.cards, 1);
+    world_done(&w);
+}
+
 /* --- partitions and shares -------------------------------------------------------------------- */
 
 static void add_partitions(struct world *w, const char *node, size_t cards)
@@ -660,6 +735,9 @@ int main(void)
         cmocka_unit_test(nodes_that_differ_by_a_trifle_are_alike),
         cmocka_unit_test(a_mix_that_is_given_is_not_learned),
         cmocka_unit_test(what_is_rare_makes_room_for_what_is_new),
+        cmocka_unit_test(what_was_forgotten_is_not_remembered),
+        cmocka_unit_test(a_mix_is_renewed_when_a_quarter_more_has_come),
+        cmocka_unit_test(admin_access_asks_for_no_card),
         cmocka_unit_test(partitions_are_shares_of_their_card),
         cmocka_unit_test(a_part_goes_to_the_card_that_is_broken_already),
         cmocka_unit_test(a_gang_s_node_is_not_broken_while_another_has_room),
