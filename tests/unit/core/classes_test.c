@@ -22,6 +22,27 @@ static void alike_nodes_are_one_class_with_its_lowest_number(void **state)
     tg_pack_classes_done(&classes);
 }
 
+/* It is entered anew each time; the list of those who were there must not grow with that. */
+static void a_node_that_comes_and_goes_takes_no_more_room(void **state)
+{
+    struct tg_pack_classes classes;
+    struct tg_pack_node a = NODE(1, 1000), b = NODE(2, 1000);
+    uint32_t klass;
+
+    (void)state;
+    tg_pack_classes_init(&classes);
+    klass = tg_pack_classes_add(&classes, &a);
+    (void)tg_pack_classes_add(&classes, &a);
+    for (unsigned i = 0; i < 5000; i++) {
+        tg_pack_classes_move(&classes, 1, &b);
+        assert_int_equal(tg_pack_classes_first(&classes, klass), 0);
+        tg_pack_classes_move(&classes, 1, &a);
+    }
+    assert_true(classes.items[klass].n_heap < 100);
+    assert_int_equal(tg_pack_classes_first(&classes, klass), 0);
+    tg_pack_classes_done(&classes);
+}
+
 static void a_class_without_nodes_is_gone_and_its_place_is_used_again(void **state)
 {
     struct tg_pack_classes classes;
@@ -86,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_nodes_are_one_class_with_its_lowest_number),
+        cmocka_unit_test(a_node_that_comes_and_goes_takes_no_more_room),
         cmocka_unit_test(a_class_without_nodes_is_gone_and_its_place_is_used_again),
         cmocka_unit_test(agrees_with_a_plain_look_at_all_nodes),
     };

@@ -60,6 +60,16 @@ static void mig_takes_whole_cards_where_fewest_are(void **state)
     tg_packer_free(packer);
 }
 
+static void of_equally_full_cards_mig_takes_that_of_the_tighter_node(void **state)
+{
+    const struct tg_pack_node nodes[] = {NODE(1000, 500, 1000), NODE(1000, 500)};
+    struct tg_packer *packer = fleet_of("mig", nodes, 2);
+
+    (void)state;
+    assert_int_equal(choose(packer, share(400)), 1);
+    tg_packer_free(packer);
+}
+
 /* On the first card a part would leave what nobody asks for. */
 static void fgd_takes_the_card_that_is_left_least_in_fragments(void **state)
 {
@@ -236,6 +246,7 @@ int main(void)
         cmocka_unit_test(every_policy_has_a_name_and_default_is_fill),
         cmocka_unit_test(binpack_takes_the_fullest_node_and_spread_the_emptiest),
         cmocka_unit_test(mig_takes_whole_cards_where_fewest_are),
+        cmocka_unit_test(of_equally_full_cards_mig_takes_that_of_the_tighter_node),
         cmocka_unit_test(fgd_takes_the_card_that_is_left_least_in_fragments),
         cmocka_unit_test(ties_go_to_the_lowest_number),
         cmocka_unit_test(what_fits_somewhere_is_never_refused),

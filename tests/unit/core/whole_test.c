@@ -62,6 +62,15 @@ static void a_request_goes_first_where_it_uses_up_what_is_left(void **state)
     put(packer, whole(1), 1);
     assert_int_equal(choose(packer, whole(2)), 0);
     tg_packer_free(packer);
+    /* Even where one large resident may soon leave a whole node. */
+    packer = fleet_of("whole", 3);
+    tg_packer_expect(packer, type_of(packer, whole(1)), 10);
+    tg_packer_expect(packer, type_of(packer, whole(4)), 10);
+    put(packer, whole(3), 0);
+    put(packer, whole(1), 1);
+    put(packer, whole(1), 1);
+    assert_int_equal(choose(packer, whole(1)), 0);
+    tg_packer_free(packer);
 }
 
 static void fill_leaves_a_mix_of_whole_cards_to_it_and_takes_back_one_of_parts(void **state)
