@@ -5,11 +5,14 @@
 #include "api/tangram/kinds.h"
 #include "controller/controller.h"
 
-/* Of pods and claims there may be hundreds of thousands: some ten thousand stay structs, the others
- * are packed and cost a few microseconds when a pass looks at them. */
-#define HOT_BYTES ((size_t)32 << 20)
+/* Of pods and claims there may be hundreds of thousands: what the next pass looks at stays structs,
+ * up to some ten thousand; the others are packed and cost a few microseconds when somebody looks at
+ * them. */
+#define HOT_LEAST ((size_t)1 << 20)
+#define HOT_MOST ((size_t)32 << 20)
+#define HOT_EACH ((size_t)4 << 10) /* for each pod that a pass looks at */
 #define PART 500 /* objects that are whole at a time for who looks at everything */
-/* The fleet keeps what it needs of these, and nobody else looks at them. */
+/* The fleet keeps what it needs of these, and hardly anybody else looks at them. */
 #define FEW_BYTES ((size_t)1 << 16)
 
 /* Every kind that the controller watches. An optional one is not served by every Kubernetes
@@ -20,18 +23,21 @@ static const struct watched {
     const struct tg_type *const *salvage; /* as in tg_informer_config */
     size_t hot_bytes;                     /* as there */
     bool unseen;                          /* in no view */
+    bool many;                            /* who looks at all does so in parts */
 } watched[TG_VIEW_KINDS] = {
-    [TG_VIEW_POD] = {&tg_kind_pod, false, tg_pod_salvage, HOT_BYTES, false},
-    [TG_VIEW_NODE] = {&tg_kind_node, false, NULL, 0, false},
-    [TG_VIEW_NAMESPACE] = {&tg_kind_namespace, false, NULL, 0, false},
-    [TG_VIEW_CLAIM] = {&tg_kind_resource_claim, false, tg_resource_claim_salvage, HOT_BYTES, false},
-    [TG_VIEW_SLICE] = {&tg_kind_resource_slice, false, NULL, 0, false},
-    [TG_VIEW_CLASS] = {&tg_kind_device_class, false, NULL, 0, false},
-    [TG_VIEW_TAINT_RULE] = {&tg_kind_device_taint_rule, true, NULL, 0, false},
-    [TG_VIEW_GANG] = {&tg_kind_gang, false, NULL, 0, false},
-    [TG_VIEW_VOLUME] = {&tg_kind_persistent_volume, false, NULL, FEW_BYTES, true},
-    [TG_VIEW_VOLUME_CLAIM] = {&tg_kind_persistent_volume_claim, false, NULL, FEW_BYTES, true},
-    [TG_VIEW_STORAGE_CLASS] = {&tg_kind_storage_class, false, NULL, FEW_BYTES, true},
+    [TG_VIEW_POD] = {&tg_kind_pod, false, tg_pod_salvage, HOT_LEAST, false, true},
+    [TG_VIEW_NODE] = {&tg_kind_node, false, NULL, FEW_BYTES, false, false},
+    [TG_VIEW_NAMESPACE] = {&tg_kind_namespace, false, NULL, 0, false, false},
+    [TG_VIEW_CLAIM] = {&tg_kind_resource_claim, false, tg_resource_claim_salvage, HOT_LEAST, false,
+                       true},
+    [TG_VIEW_SLICE] = {&tg_kind_resource_slice, false, NULL, FEW_BYTES, false, false},
+    [TG_VIEW_CLASS] = {&tg_kind_device_class, false, NULL, 0, false, false},
+    [TG_VIEW_TAINT_RULE] = {&tg_kind_device_taint_rule, true, NULL, 0, false, false},
+    [TG_VIEW_GANG] = {&tg_kind_gang, false, NULL, 0, false, false},
+    [TG_VIEW_VOLUME] = {&tg_kind_persistent_volume, false, NULL, FEW_BYTES, true, false},
+    [TG_VIEW_VOLUME_CLAIM] = {&tg_kind_persistent_volume_claim, false, NULL, FEW_BYTES, true,
+                              false},
+    [TG_VIEW_STORAGE_CLASS] = {&tg_kind_storage_class, false, NULL, FEW_BYTES, true, false},
 };
 
 static void on_change(void *data, struct tg_informer *informer, const struct tg_stored *before,
@@ -268,7 +274,7 @@ bool tg_controller_fill_part(struct tg_controller *controller, struct tg_view_pa
     for (; part->kind < TG_VIEW_KINDS; part->kind++, part->place = 0) {
         struct filling filling = {.view = view, .kind = part->kind};
 
-        if (watched[part->kind].hot_bytes == 0)
+        if (!watched[part->kind].many)
             continue;
         (void)tg_informer_walk(controller->informers[part->kind], &part->place, PART, add,
                                &filling);
@@ -298,8 +304,19 @@ const struct tg_view *tg_controller_view(struct tg_controller *controller)
     return view;
 }
 
+/* What this pass has looked at and the next one will. */
+static void keep_hot(struct tg_controller *controller)
+{
+    size_t hot = HOT_LEAST + HOT_EACH * tg_awake_count(controller->awake);
+
+    for (enum tg_view_kind kind = 0; kind < TG_VIEW_KINDS; kind++)
+        if (watched[kind].many)
+            tg_informer_keep_hot(controller->informers[kind], hot < HOT_MOST ? hot : HOT_MOST);
+}
+
 void tg_controller_view_done(struct tg_controller *controller)
 {
+    keep_hot(controller);
     drop_many(controller, &controller->view);
 }
 

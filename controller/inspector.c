@@ -5,6 +5,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/log.h"
+#include "api/runtime/base/map.h"
 #include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "controller/audit/grants.h"
@@ -104,12 +105,55 @@ static bool look(void *data, const struct tg_stored *stored)
     return turn->r == 0;
 }
 
+/* --- its slices: those that a node can see, of the nodes of the claims ---- */
+
+struct sights {
+    struct tg_controller *controller;
+    struct tg_view *view;
+    struct tg_map *nodes; /* seen so far */
+};
+
+static void list_slice(void *data, const char *name)
+{
+    struct sights *sights = data;
+    const struct tg_stored *stored =
+        tg_informer_get(sights->controller->informers[TG_VIEW_SLICE], NULL, name);
+
+    if (stored != NULL)
+        tg_view_add(sights->view, TG_VIEW_SLICE, stored->object);
+}
+
+static bool list_slices(void *data, const struct tg_stored *stored)
+{
+    struct sights *sights = data;
+    const char *node = tg_claim_node((const void *)stored->object);
+
+    if (node == NULL || tg_map_get(sights->nodes, node) != NULL)
+        return true;
+    tg_map_set(sights->nodes, node, sights);
+    tg_fleet_slices_of(sights->controller->fleet, node, list_slice, sights);
+    return true;
+}
+
+static void list_sights(const struct tg_inspector *inspector, struct tg_view *view)
+{
+    struct sights sights = {
+        .controller = inspector->controller, .view = view, .nodes = tg_map_new(NULL)};
+    size_t place = inspector->place;
+
+    tg_fleet_slices_of(inspector->controller->fleet, NULL, list_slice, &sights);
+    (void)tg_informer_walk(inspector->controller->informers[TG_VIEW_CLAIM], &place, TURN_CLAIMS,
+                           list_slices, &sights);
+    tg_map_free(sights.nodes);
+}
+
 /* False: there are no more claims, or no memory. */
 static bool look_at_some(struct tg_inspector *inspector)
 {
     struct tg_controller *controller = inspector->controller;
     TG_AUTOARENA struct tg_arena *scene = tg_arena_new(SCENE_MEMORY);
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(CLAIM_MEMORY);
+    static const enum tg_view_kind lent[] = {TG_VIEW_CLAIM, TG_VIEW_SLICE, TG_VIEW_NODE};
     struct turn turn = {.inspector = inspector, .arena = arena};
     struct tg_view view;
     bool more = false;
@@ -117,7 +161,7 @@ static bool look_at_some(struct tg_inspector *inspector)
     tg_view_init(&view);
     view.selectors = &controller->selectors;
     tg_informer_each(controller->informers[TG_VIEW_CLASS], list_object, &view.lists[TG_VIEW_CLASS]);
-    tg_informer_each(controller->informers[TG_VIEW_SLICE], list_object, &view.lists[TG_VIEW_SLICE]);
+    list_sights(inspector, &view);
     turn.r = tg_grants_open(&view, tg_configuration_instance(controller->configuration),
                             tg_now_wall(controller->clock), scene, &turn.grants, &turn.err);
     if (turn.r == 0)
@@ -126,6 +170,8 @@ static bool look_at_some(struct tg_inspector *inspector)
     if (turn.r < 0)
         TG_ERR(&turn.err, "Allocations are not judged this time");
     tg_view_done(&view);
+    for (size_t i = 0; i < TG_ARRAY_SIZE(lent); i++)
+        tg_informer_cool(controller->informers[lent[i]]);
     return more && turn.r == 0;
 }
 

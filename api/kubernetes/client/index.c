@@ -457,6 +457,12 @@ static bool next_hot(struct tg_index *index, uint32_t *ret)
     return true;
 }
 
+void tg_index_limit(struct tg_index *index, size_t hot)
+{
+    if (index->hot_limit != SIZE_MAX)
+        index->hot_limit = hot;
+}
+
 void tg_index_cool(struct tg_index *index)
 {
     size_t rounds = index->hot.n - index->hot_first;

@@ -37,6 +37,8 @@ bool tg_index_show_key(const struct tg_index *index, const char *key,
                        bool (*visit)(void *data, const struct tg_stored *stored), void *data);
 /* As at, and hands the reference over; the index can only be walked on and freed afterwards. */
 struct tg_stored *tg_index_pull(struct tg_index *index, size_t place);
+/* The limit from now on; not of an index of which all are structs. */
+void tg_index_limit(struct tg_index *index, size_t hot);
 /* Packs what is over the limit and nobody else refers to. */
 void tg_index_cool(struct tg_index *index);
 /* Objects that are structs now. */

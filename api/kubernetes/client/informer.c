@@ -561,6 +561,14 @@ void tg_informer_peek(const struct tg_informer *informer, const char *namespace_
         (void)tg_index_show_key(informer->store.objects, key, visit, data);
 }
 
+void tg_informer_keep_hot(struct tg_informer *informer, size_t hot_bytes)
+{
+    if (informer->store.hot == SIZE_MAX)
+        return;
+    informer->store.hot = hot_bytes;
+    tg_index_limit(informer->store.objects, hot_bytes);
+}
+
 void tg_informer_cool(const struct tg_informer *informer)
 {
     tg_index_cool(informer->store.objects);

@@ -91,6 +91,8 @@ void tg_informer_scan(const struct tg_informer *informer,
 /* The same for one object; not called if it is absent. */
 void tg_informer_peek(const struct tg_informer *informer, const char *namespace_, const char *name,
                       bool (*visit)(void *data, const struct tg_stored *stored), void *data);
+/* Another hot_bytes from the next cool on, for an informer that was made with some. */
+void tg_informer_keep_hot(struct tg_informer *informer, size_t hot_bytes);
 /* Nobody uses any more what was lent by get, each and walk: what is over hot_bytes is packed. */
 void tg_informer_cool(const struct tg_informer *informer);
 /* The answer to a write of ours (the whole object as JSON): enters the store at once, as an event,

@@ -172,4 +172,8 @@ enum tg_node_state tg_fleet_node_state(const struct tg_fleet *fleet, const char 
 #define TG_SLACK_WHOLE INT64_C(1000000)
 int64_t tg_fleet_node_slack(const struct tg_fleet *fleet, const char *node);
 
+/* Calls visit with the name of each slice that names the node; node NULL: that names none. */
+void tg_fleet_slices_of(const struct tg_fleet *fleet, const char *node,
+                        void (*visit)(void *data, const char *slice), void *data);
+
 #endif

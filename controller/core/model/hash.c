@@ -127,15 +127,15 @@ static uint64_t hash_held(const struct tg_model *model, const struct tg_held *he
     return hash;
 }
 
-static uint64_t hash_stay(const struct tg_stay *stay)
+static uint64_t hash_stay(const struct tg_model *model, const struct tg_stay *stay)
 {
+    const struct tg_place *place = tg_stay_place(stay);
     uint64_t hash = tg_hash_text(TG_HASH_SEED, stay->key);
 
-    hash = tg_hash_text(hash, stay->place == NULL ? NULL : stay->place->name);
-    hash = tg_hash_mix(tg_hash_text(hash, stay->problem), stay->bound);
-    for (uint32_t i = 0; i < stay->n_amounts; i++)
-        hash = tg_hash_mix(tg_hash_text(hash, stay->amounts[i].name),
-                           (uint64_t)stay->amounts[i].value);
+    hash = tg_hash_text(hash, place == NULL ? NULL : place->name);
+    hash = tg_hash_mix(tg_hash_text(hash, tg_stay_problem(model, stay)), stay->bound);
+    for (const struct tg_amount *a = tg_stay_amounts(model, stay); a->name != NULL; a++)
+        hash = tg_hash_mix(tg_hash_text(hash, a->name), (uint64_t)a->value);
     for (const struct tg_assumed_stay *a = stay->assumed; a != NULL; a = a->next)
         hash = tg_hash_text(hash, a->place->name);
     return hash;
@@ -177,7 +177,7 @@ static uint64_t hash_records(const struct tg_model *model)
     for (size_t at = 0; (record = tg_table_next(&model->held, &at)) != NULL;)
         sum += hash_held(model, (const struct tg_held *)record);
     for (size_t at = 0; (record = tg_table_next(&model->stays, &at)) != NULL;)
-        sum += hash_stay((const struct tg_stay *)record);
+        sum += hash_stay(model, (const struct tg_stay *)record);
     for (size_t at = 0; (record = tg_table_next(&model->places, &at)) != NULL;)
         sum += hash_place((const struct tg_place *)record);
     for (size_t at = 0; (record = tg_table_next(&model->pools, &at)) != NULL;)

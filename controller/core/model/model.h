@@ -47,17 +47,14 @@ struct tg_assumed_stay { /* newest first */
     struct tg_assumed_stay *next;
 };
 
-struct tg_stay {
+struct tg_stay { /* of each pod on a node: every byte counts */
     struct tg_record record;
     struct tg_place *own;            /* bound or nominated; NULL: neither, or no such pod */
     struct tg_assumed_stay *assumed; /* where else it is said to go */
-    struct tg_place *place;          /* where it counts */
-    const struct tg_amount *amounts; /* of the blobs, n_amounts */
-    const char *problem;             /* why its requests cannot be read */
-    uint32_t demand;                 /* number of the blob, 0: none */
-    uint32_t n_amounts;
-    bool bound, known; /* by a node; an object says so */
-    char key[];        /* namespace/name */
+    uint32_t demand;                 /* of the blobs, 0: none; amounts, the last without a name */
+    uint32_t problem;                /* of the strings, 0: none; why its requests cannot be read */
+    bool bound, known;               /* by a node; an object says so */
+    char key[];                      /* namespace/name */
 };
 
 /* --- devices --- */
@@ -227,7 +224,8 @@ void tg_place_drop(struct tg_model *model, const char *name);
 void tg_place_show(struct tg_model *model, const struct tg_place *place);
 /* The rooms anew, from the Node and, where they are of its making alone, what is in use. */
 void tg_place_open_rooms(struct tg_model *model, struct tg_place *place);
-void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place);
+void tg_place_fill(const struct tg_model *model, struct tg_fleet_node *row,
+                   const struct tg_place *place);
 
 /* stay.c */
 void tg_stay_put(struct tg_model *model, const struct tg_pod *pod);
@@ -235,6 +233,10 @@ void tg_stay_drop(struct tg_model *model, const char *namespace_, const char *na
 struct tg_stay *tg_stay_assume(struct tg_model *model, const struct tg_pod *pod, const char *node);
 void tg_stay_forget(struct tg_model *model, struct tg_stay *stay);
 void tg_stay_free(struct tg_model *model, struct tg_stay *stay);
+struct tg_place *tg_stay_place(const struct tg_stay *stay); /* where it counts, or NULL */
+/* The last one has no name. */
+const struct tg_amount *tg_stay_amounts(const struct tg_model *model, const struct tg_stay *stay);
+const char *tg_stay_problem(const struct tg_model *model, const struct tg_stay *stay); /* or NULL */
 
 /* slice.c */
 void tg_slice_put(struct tg_model *model, const struct tg_resource_slice *slice);

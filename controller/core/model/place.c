@@ -229,7 +229,7 @@ void tg_place_free(struct tg_model *model, struct tg_place *place)
 }
 
 /* Of several pods that cannot be read the first by name is told. */
-static const char *why_broken(const struct tg_place *place)
+static const char *why_broken(const struct tg_model *model, const struct tg_place *place)
 {
     const struct tg_stay *first = NULL;
 
@@ -237,7 +237,7 @@ static const char *why_broken(const struct tg_place *place)
         if (first == NULL || strcmp(place->unreadable.items[i]->key, first->key) < 0)
             first = place->unreadable.items[i];
     }
-    return first == NULL ? place->broken : first->problem;
+    return first == NULL ? place->broken : tg_stay_problem(model, first);
 }
 
 const char *const tg_main_rooms[TG_MAIN_ROOMS] = {[TG_MAIN_CPU] = TG_RESOURCE_CPU,
@@ -254,11 +254,12 @@ static bool is_plain(const struct tg_fleet_node *row)
            !(object->spec->unschedulable.set && object->spec->unschedulable.value);
 }
 
-void tg_place_fill(struct tg_fleet_node *row, const struct tg_place *place)
+void tg_place_fill(const struct tg_model *model, struct tg_fleet_node *row,
+                   const struct tg_place *place)
 {
     row->object = place->object;
     row->name = place->name;
-    row->broken = why_broken(place);
+    row->broken = why_broken(model, place);
     row->labels = place->labels;
     row->rooms = place->rooms;
     row->n_rooms = (uint32_t)place->n_rooms;
@@ -272,5 +273,5 @@ void tg_place_show(struct tg_model *model, const struct tg_place *place)
     if (place->index == TG_NO_INDEX)
         return;
     tg_news_node(model, place->index);
-    tg_place_fill(&model->fleet->nodes[place->index], place);
+    tg_place_fill(model, &model->fleet->nodes[place->index], place);
 }

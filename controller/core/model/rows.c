@@ -72,7 +72,7 @@ static size_t open_node(struct tg_model *model)
 void tg_rows_add_node(struct tg_model *model, struct tg_place *place)
 {
     place->index = open_node(model);
-    tg_place_fill(&model->fleet->nodes[place->index], place);
+    tg_place_fill(model, &model->fleet->nodes[place->index], place);
     tg_sorted_add(&model->nodes_by_name, place);
     add_stale(model, place->index);
     change_pools(model, place);

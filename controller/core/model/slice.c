@@ -340,3 +340,23 @@ void tg_slice_drop(struct tg_model *model, const char *name)
     if (slice != NULL)
         remove_slice(model, slice);
 }
+
+void tg_fleet_slices_of(const struct tg_fleet *fleet, const char *node,
+                        void (*visit)(void *data, const char *slice), void *data)
+{
+    const struct tg_model *model = fleet->model;
+    const struct tg_place *place = tg_place_find(model, node);
+    struct tg_fleet_pool *const *pools = place == NULL ? NULL : place->pools.items;
+    size_t n = place == NULL ? 0 : place->pools.n;
+
+    if (node == NULL) {
+        pools = model->wide.items;
+        n = model->wide.n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < pools[i]->slices.n; k++) {
+            if (pools[i]->slices.items[k]->place == place)
+                visit(data, pools[i]->slices.items[k]->name);
+        }
+    }
+}

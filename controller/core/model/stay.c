@@ -58,14 +58,32 @@ static void drop_names(void *data, const unsigned char *bytes)
         tg_model_drop_string(model, amounts[i].name);
 }
 
+const struct tg_amount *tg_stay_amounts(const struct tg_model *model, const struct tg_stay *stay)
+{
+    static const struct tg_amount none = {.name = NULL};
+
+    return stay->demand == 0 ? &none
+                             : (const struct tg_amount *)(const void *)tg_blobs_get(&model->demands,
+                                                                                    stay->demand);
+}
+
+const char *tg_stay_problem(const struct tg_model *model, const struct tg_stay *stay)
+{
+    return stay->problem == 0 ? NULL : (const char *)tg_blobs_get(&model->strings, stay->problem);
+}
+
+struct tg_place *tg_stay_place(const struct tg_stay *stay)
+{
+    return stay->assumed != NULL && !stay->bound ? stay->assumed->place : stay->own;
+}
+
 static void drop_demand(struct tg_model *model, struct tg_stay *stay)
 {
     if (stay->demand != 0)
         tg_blobs_drop(&model->demands, stay->demand, drop_names, model);
-    tg_model_drop_string(model, stay->problem);
-    stay->demand = stay->n_amounts = 0;
-    stay->amounts = NULL;
-    stay->problem = NULL;
+    if (stay->problem != 0)
+        tg_blobs_drop(&model->strings, stay->problem, NULL, NULL);
+    stay->demand = stay->problem = 0;
 }
 
 /* The rows as one blob, by name, ended by an empty one. */
@@ -93,9 +111,6 @@ static int keep_demand(struct tg_model *model, struct tg_stay *stay, struct tg_e
             tg_model_drop_string(model, amounts[i].name);
     }
     stay->demand = tg_blobs_use(&model->demands, amounts, bytes);
-    stay->amounts =
-        (const struct tg_amount *)(const void *)tg_blobs_get(&model->demands, stay->demand);
-    stay->n_amounts = (uint32_t)table->n;
     return 0;
 }
 
@@ -109,7 +124,7 @@ static void read_demand(struct tg_model *model, struct tg_stay *stay, const stru
     if (tg_demand_count(pod, &model->table, model->scratch, &cause) < 0 ||
         keep_demand(model, stay, &cause) < 0) {
         tg_error_wrap(&cause, "pod %s", stay->key);
-        stay->problem = tg_model_string(model, cause.message);
+        stay->problem = tg_blobs_use(&model->strings, cause.message, strlen(cause.message) + 1);
     }
 }
 
@@ -169,13 +184,13 @@ static void change_unreadable(struct tg_place *place, struct tg_stay *stay, bool
 
 static void count(struct tg_model *model, struct tg_stay *stay, bool takes)
 {
-    struct tg_place *place = stay->place;
+    struct tg_place *place = tg_stay_place(stay);
 
     if (place == NULL)
         return;
-    for (uint32_t i = 0; i < stay->n_amounts; i++)
-        change(model, place, &stay->amounts[i], takes);
-    if (stay->problem != NULL)
+    for (const struct tg_amount *a = tg_stay_amounts(model, stay); a->name != NULL; a++)
+        change(model, place, a, takes);
+    if (stay->problem != 0)
         change_unreadable(place, stay, takes);
     tg_place_show(model, place);
 }
@@ -183,9 +198,6 @@ static void count(struct tg_model *model, struct tg_stay *stay, bool takes)
 /* After a change of where it may count: it is not counted anywhere at the moment. */
 static void settle(struct tg_model *model, struct tg_stay *stay)
 {
-    stay->place = stay->own;
-    if (stay->assumed != NULL && !stay->bound)
-        stay->place = stay->assumed->place;
     count(model, stay, true);
     if (!stay->known && stay->assumed == NULL) {
         tg_table_remove(&model->stays, &stay->record);
@@ -272,7 +284,6 @@ static void drop_assumed(struct tg_model *model, struct tg_stay *stay)
 void tg_stay_forget(struct tg_model *model, struct tg_stay *stay)
 {
     count(model, stay, false);
-    stay->place = NULL;
     drop_assumed(model, stay);
     settle(model, stay);
 }

@@ -117,33 +117,45 @@ static void every_write_has_the_store_of_its_kind(void **state)
     }
 }
 
-#define NODE(version)                                                                              \
+#define NAMED(version)                                                                             \
     "{\"metadata\":{\"name\":\"n\",\"uid\":\"n\",\"resourceVersion\":\"" version "\"}}"
 
-static const char *viewed_version(const struct fixture *f)
+static void apply(const struct fixture *f, enum tg_view_kind kind, const char *text)
+{
+    struct tg_error err = TG_ERROR_INIT;
+
+    assert_int_equal(tg_informer_apply(f->controller->informers[kind], text, strlen(text), &err),
+                     0);
+}
+
+/* A class is listed; a node is not, but it is found. */
+static void expect_view(const struct fixture *f, const char *version)
 {
     const struct tg_view *view = tg_controller_view(f->controller);
+    const struct tg_device_class *klass = tg_view_get(view, TG_VIEW_CLASS, NULL, "n");
     const struct tg_node *node = tg_view_get(view, TG_VIEW_NODE, NULL, "n");
 
-    assert_int_equal(view->lists[TG_VIEW_NODE].n, 1);
-    assert_ptr_equal(view->lists[TG_VIEW_NODE].items[0], node);
-    return node->metadata->resource_version;
+    assert_int_equal(view->lists[TG_VIEW_CLASS].n, 1);
+    assert_ptr_equal(view->lists[TG_VIEW_CLASS].items[0], klass);
+    assert_string_equal(klass->metadata->resource_version, version);
+    assert_int_equal(view->lists[TG_VIEW_NODE].n, 0);
+    assert_string_equal(node->metadata->resource_version, version);
+    assert_null(tg_view_get(view, TG_VIEW_NODE, NULL, "m"));
 }
 
 static void what_passes_look_at_is_filled_anew_where_something_has_changed(void **state)
 {
     struct fixture *f = *state;
-    struct tg_error err = TG_ERROR_INIT;
 
-    f->nodes = NODE("400");
     fixture_start(f, "");
+    apply(f, TG_VIEW_NODE, NAMED("1400"));
+    apply(f, TG_VIEW_CLASS, NAMED("1400"));
     for (size_t i = 0; i < 2; i++)
-        assert_string_equal(viewed_version(f), "400");
-    assert_int_equal(tg_informer_apply(f->controller->informers[TG_VIEW_NODE], NODE("1401"),
-                                       strlen(NODE("1401")), &err),
-                     0);
+        expect_view(f, "1400");
+    apply(f, TG_VIEW_NODE, NAMED("1401"));
+    apply(f, TG_VIEW_CLASS, NAMED("1401"));
     for (size_t i = 0; i < 2; i++)
-        assert_string_equal(viewed_version(f), "1401");
+        expect_view(f, "1401");
 }
 
 static void a_pass_finds_a_claim_that_it_does_not_list(void **state)
@@ -210,11 +222,11 @@ static void there_is_a_part_also_without_pods_and_claims(void **state)
     struct fixture *f = *state;
     struct tg_view view;
 
-    f->nodes = NODE("400");
     fixture_start(f, "");
+    apply(f, TG_VIEW_CLASS, NAMED("1400"));
     tg_view_init(&view);
     assert_true(tg_controller_fill_part(f->controller, &part, &view));
-    assert_int_equal(view.lists[TG_VIEW_NODE].n, 1);
+    assert_int_equal(view.lists[TG_VIEW_CLASS].n, 1);
     assert_false(tg_controller_fill_part(f->controller, &part, &view));
     tg_view_done(&view);
 }

@@ -72,6 +72,39 @@ static void slices_that_disagree_about_their_number_are_incomplete(void **state)
     world_done(&w);
 }
 
+static void write_name(void *data, const char *slice)
+{
+    char *text = data;
+
+    snprintf(text + strlen(text), 64 - strlen(text), "%s ", slice);
+}
+
+/* An old generation counts, too: who judges what a node sees wants all of it. */
+static void the_slices_of_a_node_are_those_that_name_it(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    char here[64] = "", there[64] = "", wide[64] = "";
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "n", "", "");
+    slice(&w, "a", 2, 1, ON_N, "{\"name\":\"x\"}");
+    slice(&w, "b", 1, 1, ON_N, "{\"name\":\"x\"}");
+    slice(&w, "c", 2, 1, "\"nodeName\":\"m\",", "{\"name\":\"y\"}");
+    slice(&w, "d", 2, 1, "\"allNodes\":true,", "{\"name\":\"z\"}");
+    fleet = world_fleet(&w);
+    tg_fleet_slices_of(fleet, "n", write_name, here);
+    tg_fleet_slices_of(fleet, "m", write_name, there);
+    tg_fleet_slices_of(fleet, NULL, write_name, wide);
+    assert_string_equal(here, "a b ");
+    assert_string_equal(there, "c ");
+    assert_string_equal(wide, "d ");
+    tg_fleet_slices_of(fleet, "nobody", write_name, here);
+    assert_string_equal(here, "a b ");
+    world_done(&w);
+}
+
 static void two_devices_of_one_name_spoil_their_pool_only(void **state)
 {
     struct world w;
@@ -484,6 +517,7 @@ int main(void)
         cmocka_unit_test(only_the_newest_generation_counts),
         cmocka_unit_test(an_incomplete_pool_is_not_used_nor_is_its_older_generation),
         cmocka_unit_test(slices_that_disagree_about_their_number_are_incomplete),
+        cmocka_unit_test(the_slices_of_a_node_are_those_that_name_it),
         cmocka_unit_test(two_devices_of_one_name_spoil_their_pool_only),
         cmocka_unit_test(what_counts_cannot_describe_is_marked),
         cmocka_unit_test(a_pool_is_local_if_all_its_slices_name_one_node),

@@ -141,6 +141,27 @@ static void what_somebody_refers_to_or_cannot_be_read_is_not_packed(void **state
     end(&f);
 }
 
+static void a_lower_limit_is_kept_from_the_next_cooling_on(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f, &tg_kind_pod, (size_t)64 << 20);
+    for (int i = 0; i < 9; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "p-%d", i);
+        tg_index_set(f.index, make(&f, name, i + 1));
+    }
+    tg_index_cool(f.index);
+    assert_int_equal(tg_index_hot_count(f.index), 9);
+    tg_index_limit(f.index, 1);
+    assert_int_equal(tg_index_hot_count(f.index), 9);
+    tg_index_cool(f.index);
+    assert_int_equal(tg_index_hot_count(f.index), 0);
+    assert_non_null(tg_index_get(f.index, "ns/p-3"));
+    end(&f);
+}
+
 static void what_is_read_stays_whole_within_the_limit(void **state)
 {
     struct fixture f;
@@ -261,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_packed_object_is_what_it_was),
         cmocka_unit_test(an_object_of_the_cluster_has_no_namespace),
         cmocka_unit_test(what_somebody_refers_to_or_cannot_be_read_is_not_packed),
+        cmocka_unit_test(a_lower_limit_is_kept_from_the_next_cooling_on),
         cmocka_unit_test(what_is_read_stays_whole_within_the_limit),
         cmocka_unit_test(a_walk_over_all_leaves_them_packed_and_lends_until_the_next_change),
         cmocka_unit_test(what_is_pulled_is_handed_over),
