@@ -232,6 +232,14 @@ static bool bounded(const struct nvml_gi_profile *info)
            info->multiprocessor_count < 0x10000 && info->memory_mib < (1ULL << 40);
 }
 
+static bool has_start(const struct tg_nvml_profile *profile, unsigned start)
+{
+    size_t i = 0;
+    while (i < profile->n_starts && profile->starts[i] != start)
+        i++;
+    return i < profile->n_starts;
+}
+
 static int read_placements(const struct tg_nvml *nvml, struct tg_nvml_card *card,
                            struct tg_nvml_profile *profile, struct tg_error *err)
 {
@@ -245,7 +253,8 @@ static int read_placements(const struct tg_nvml *nvml, struct tg_nvml_card *card
     for (unsigned i = 0; i < n; i++) {
         const struct nvml_placement *one = &placements[i];
         if (n > TG_NVML_SLICES_MAX || one->size == 0 || one->size > TG_NVML_SLICES_MAX ||
-            one->start > TG_NVML_SLICES_MAX - one->size || one->size != placements[0].size)
+            one->start > TG_NVML_SLICES_MAX - one->size || one->size != placements[0].size ||
+            has_start(profile, one->start))
             return strange(card, call, err);
         profile->size = one->size;
         profile->starts[profile->n_starts++] = one->start;
@@ -265,7 +274,7 @@ static int read_profile(const struct tg_nvml *nvml, struct tg_nvml_card *card, u
         return 0; /* this card has no such profile; an older driver does not know the number */
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlDeviceGetGpuInstanceProfileInfoV", err);
-    if (!bounded(&info))
+    if (!bounded(&info) || tg_nvml_card_profile(card, info.id) != NULL)
         return strange(card, "nvmlDeviceGetGpuInstanceProfileInfoV", err);
     *profile = (struct tg_nvml_profile){
         .id = info.id,

@@ -60,6 +60,18 @@ static void add_memory(struct tg_device_maker *m, uint64_t mib)
         tg_device_maker_quantity(m, "memory", text);
 }
 
+bool tg_nvml_devices_has_card(const struct tg_nvml_devices *devices,
+                              const struct tg_nvml_card *card)
+{
+    for (size_t i = 0; i < devices->devices.n; i++) {
+        const struct tg_provider_device *one = &devices->devices.items[i];
+        if (tg_streq(one->partition == NULL ? one->device.name : one->partition->card,
+                     card->device_name))
+            return true;
+    }
+    return false;
+}
+
 void tg_nvml_devices_add_card(struct tg_nvml_devices *devices, const struct tg_nvml_card *card)
 {
     struct tg_provider_device *to = TG_VEC_PUSH(&devices->devices);

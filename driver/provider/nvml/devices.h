@@ -18,6 +18,9 @@ struct tg_nvml_devices {
 };
 void tg_nvml_devices_done(struct tg_nvml_devices *devices);
 
+/* A card of that device name has been added: what is told of this one is not to be trusted. */
+bool tg_nvml_devices_has_card(const struct tg_nvml_devices *devices,
+                              const struct tg_nvml_card *card);
 /* A card as a whole. */
 void tg_nvml_devices_add_card(struct tg_nvml_devices *devices, const struct tg_nvml_card *card);
 /* The instances on it; one that cannot be given away is a problem. */

@@ -113,7 +113,8 @@ static int read_instance(const struct tg_nvml *nvml, const struct tg_nvml_card *
     int rc = TG_NVML_CALL(nvml, nvmlGpuInstanceGetInfo, handle, &info);
     if (rc != NVML_OK)
         return failed(card, rc, "nvmlGpuInstanceGetInfo", err);
-    if (ret->n == TG_NVML_SLICES_MAX || !fits(card, &info))
+    if (ret->n == TG_NVML_SLICES_MAX || !fits(card, &info) ||
+        tg_nvml_instances_over(ret, info.placement.start, info.placement.size) != NULL)
         return strange(card, "nvmlGpuInstanceGetInfo", err);
     *instance = (struct tg_nvml_instance){.handle = handle,
                                           .profile_id = profile->id,

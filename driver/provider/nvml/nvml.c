@@ -140,6 +140,11 @@ static int add_card(struct nvml *nvml, unsigned index, struct tg_nvml_devices *t
     int rc = tg_nvml_card_read(&nvml->session, index, nvml->system_root, &card, err);
     if (rc < 0)
         return rc;
+    if (tg_nvml_devices_has_card(to, &card))
+        return tg_error_set(err, TG_DATA_LOSS,
+                            "card %u: nvmlDeviceGetUUID: the answer makes no sense: another card "
+                            "begins with %.17s, too",
+                            index, card.uuid);
     *TG_VEC_PUSH(&nvml->cards) = card;
     bool dynamic = is_dynamic(nvml, &card);
     if (!card.mig) {
