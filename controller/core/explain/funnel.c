@@ -295,6 +295,9 @@ static void count_on_node(struct tg_explaining *e, size_t device, const struct l
         e->whole_on[row->node] += looks->whole != 0 ? 1 : 0;
         e->free_on[row->node] += looks->could != 0 ? 1 : 0;
         e->left_on[row->node] += looks->could != 0 && left ? 1 : 0;
+        /* The board does not look at devices of nodes that fail a rule. */
+        if (looks->could != 0 && row->exact)
+            e->board->groups[e->group_index].exact_on[row->node] = true;
     } else if (row->wide) {
         e->whole_wide += looks->whole != 0 ? 1 : 0;
         e->wide += looks->could != 0 ? 1 : 0;

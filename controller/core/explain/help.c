@@ -271,16 +271,22 @@ static void try_fewer_devices(struct helper *h, const struct tg_explained_reques
                    .kind = TG_HELP_FEWER_DEVICES, .request = request->request, .n = low});
 }
 
-/* Members that are all alike: as many as have a place in the best attempt, and those have. */
+/* Members that are all alike: as many as have a place in the best attempt, and those have. With
+ * rules of topology that attempt may have been made without them: then as many as have one. */
 static void try_fewer_members(struct helper *h)
 {
-    size_t placed = h->e->out->placed;
     struct tg_place_request fewer = *h->e->in->request;
+    bool fits = fewer.n_rules == 0;
 
-    fewer.n_pieces = placed;
-    if (h->e->board->n_groups == 1 && placed > 0 && !h->e->out->gave_up &&
-        (fewer.n_rules == 0 || tg_trial_fits(&h->trial, &fewer, NULL, NULL)))
-        add(h, &(struct tg_explained_help){.kind = TG_HELP_FEWER_MEMBERS, .n = placed});
+    fewer.n_pieces = h->e->out->placed;
+    if (h->e->board->n_groups > 1 || h->e->out->gave_up)
+        return;
+    while (!fits && fewer.n_pieces > 0) {
+        fits = tg_trial_fits(&h->trial, &fewer, NULL, NULL);
+        fewer.n_pieces -= fits ? 0 : 1;
+    }
+    if (fewer.n_pieces > 0)
+        add(h, &(struct tg_explained_help){.kind = TG_HELP_FEWER_MEMBERS, .n = fewer.n_pieces});
 }
 
 static int try_moves(struct helper *h, bool *ret_complete, struct tg_error *err)

@@ -20,6 +20,8 @@ struct gpu {
     int holder; /* a resident, or NOBODY */
     bool tainted, unsupported;
     int memory;
+    int root;      /* an attribute of which the devices of a claim may have to be alike */
+    unsigned cuts; /* halves of the card that it takes, a bit each; 0: it is a card by itself */
 };
 struct box {
     int cpu, rack; /* rack NOBODY: no label */
@@ -36,6 +38,7 @@ struct want {
 struct job {
     int cpu;
     bool selects, affine, tolerates;
+    bool same; /* all its devices have the same root */
     size_t n;
     struct want wants[WANTS_MAX];
 };
@@ -43,8 +46,10 @@ struct game {
     struct box boxes[NODES_MAX];
     struct job jobs[JOBS_MAX];
     size_t n_boxes, n_jobs, n_residents;
-    bool pack; /* in one rack */
-    bool wide; /* in one zone instead */
+    bool pack;     /* in one rack */
+    bool wide;     /* in one zone instead */
+    size_t spread; /* members in one rack at most; 0: as many as there are */
+    bool together; /* all in one rack, as a rule of their role asks for it */
 };
 
 static inline uint64_t next_random(uint64_t *state)
@@ -78,7 +83,8 @@ static inline void generate_box(struct game *game, struct box *box, uint64_t *r)
         box->gpus[d] = (struct gpu){.holder = NOBODY,
                                     .tainted = one_in(r, 8),
                                     .unsupported = one_in(r, 12),
-                                    .memory = 10 * (1 + below(r, 3))};
+                                    .memory = 10 * (1 + below(r, 3)),
+                                    .root = (int)d % 2};
         if (one_in(r, 2))
             box->gpus[d].holder = (int)game->n_residents++;
     }
@@ -120,6 +126,46 @@ static inline void generate(struct game *game, uint64_t *r)
     }
 }
 
+/* One card in pieces: the whole of it, or two halves. Whoever has a piece leaves the others alone.
+ */
+static inline void cut_box(struct box *box, uint64_t *r)
+{
+    static const unsigned cuts[] = {3, 1, 2};
+    bool whole = one_in(r, 3);
+
+    if (box->n < 3)
+        return;
+    box->n = 3;
+    for (size_t d = 0; d < box->n; d++) {
+        box->gpus[d].cuts = cuts[d];
+        if ((d == 0) != whole)
+            box->gpus[d].holder = NOBODY;
+    }
+}
+
+/* The same game with one thing more that only some requests ask for. */
+static inline void add_rule(struct game *game, uint64_t *r)
+{
+    switch (below(r, 6)) {
+    case 0:
+        for (size_t i = 0; i < game->n_jobs; i++)
+            game->jobs[i].same = true;
+        break;
+    case 1:
+        for (size_t b = 0; b < game->n_boxes; b++)
+            cut_box(&game->boxes[b], r);
+        break;
+    case 2:
+        game->spread = game->pack ? 0 : 1;
+        break;
+    case 3:
+        game->together = !game->pack;
+        break;
+    default:
+        break;
+    }
+}
+
 /* --- the game as objects ---------------------------------------------------------------------- */
 
 struct table {
@@ -127,6 +173,7 @@ struct table {
     struct tg_fleet *fleet;
     struct tg_piece *pieces;
     struct tg_place_request request;
+    struct tg_place_rule rule;
 };
 
 static const struct tg_level levels[] = {
@@ -134,10 +181,25 @@ static const struct tg_level levels[] = {
     {.name = "rack", .node_label = "rack", .rank = 1},
 };
 
+/* The halves of its card that a piece takes. */
+static inline const char *consumed(const struct gpu *gpu, char *ret, size_t size)
+{
+    static const char *const halves[] = {"", "\"half-0\":{\"value\":\"1\"}",
+                                         "\"half-1\":{\"value\":\"1\"}"};
+
+    ret[0] = '\0';
+    if (gpu->cuts != 0)
+        snprintf(ret, size,
+                 ",\"consumesCounters\":[{\"counterSet\":\"card\",\"counters\":{%s%s%s}}]",
+                 halves[gpu->cuts & 1U], gpu->cuts == 3 ? "," : "", halves[gpu->cuts & 2U]);
+    return ret;
+}
+
 static inline void lay_box(struct world *w, const struct game *game, size_t b)
 {
     const struct box *box = &game->boxes[b];
-    char json[8192], rack[32] = "";
+    bool cut = box->n > 0 && box->gpus[0].cuts != 0;
+    char json[8192], rack[32] = "", counters[256];
     size_t at = 0;
 
     if (box->rack != NOBODY)
@@ -153,17 +215,27 @@ static inline void lay_box(struct world *w, const struct game *game, size_t b)
     at = (size_t)snprintf(json, sizeof(json),
                           "{\"metadata\":{\"name\":\"s-n%zu\"},\"spec\":{\"driver\":\"" GPU_DRIVER
                           "\",\"nodeName\":\"n%zu\",\"pool\":{\"name\":\"n%zu\",\"generation\":1,"
-                          "\"resourceSliceCount\":1},\"devices\":[",
-                          b, b, b);
+                          "\"resourceSliceCount\":%d},\"devices\":[",
+                          b, b, b, cut ? 2 : 1);
     for (size_t d = 0; d < box->n; d++)
         at += (size_t)snprintf(
             json + at, sizeof(json) - at,
             "%s{\"name\":\"gpu-%zu\",\"attributes\":{\"index\":{\"int\":%zu},\"memory\":{\"int\":%d"
-            "}%s}%s}",
-            d == 0 ? "" : ",", d, d, box->gpus[d].memory,
+            "},\"root\":{\"int\":%d}%s}%s%s}",
+            d == 0 ? "" : ",", d, d, box->gpus[d].memory, box->gpus[d].root,
             box->gpus[d].unsupported ? ",\"tangram.dev/x\":{\"bool\":true}" : "",
-            box->gpus[d].tainted ? ",\"taints\":[{\"key\":\"t\",\"effect\":\"NoSchedule\"}]" : "");
+            box->gpus[d].tainted ? ",\"taints\":[{\"key\":\"t\",\"effect\":\"NoSchedule\"}]" : "",
+            consumed(&box->gpus[d], counters, sizeof(counters)));
     snprintf(json + at, sizeof(json) - at, "]}}");
+    add_slice(w, json);
+    if (!cut)
+        return;
+    snprintf(json, sizeof(json),
+             "{\"metadata\":{\"name\":\"t-n%zu\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+             "\",\"nodeName\":\"n%zu\",\"pool\":{\"name\":\"n%zu\",\"generation\":1,"
+             "\"resourceSliceCount\":2},\"sharedCounters\":[{\"name\":\"card\",\"counters\":{"
+             "\"half-0\":{\"value\":\"1\"},\"half-1\":{\"value\":\"1\"}}}]}}",
+             b, b, b);
     add_slice(w, json);
 }
 
@@ -226,7 +298,8 @@ static inline struct tg_piece lay_job(struct world *w, const struct job *job, si
             selector_of(&job->wants[i], selector, sizeof(selector)),
             job->wants[i].tolerates ? ",\"tolerations\":[{\"key\":\"t\",\"operator\":\"Exists\"}]"
                                     : "");
-    snprintf(requests + at, sizeof(requests) - at, "]");
+    snprintf(requests + at, sizeof(requests) - at, "]%s",
+             job->same ? ",\"constraints\":[{\"matchAttribute\":\"" GPU_DRIVER "/root\"}]" : "");
     return new_piece(w, new_pod(w, name, cpu, more), new_claim(w, name, requests));
 }
 
@@ -255,6 +328,10 @@ static inline void lay(struct table *t, const struct game *game)
                                            .pack_required = game->wide   ? &levels[0]
                                                             : game->pack ? &levels[1]
                                                                          : NULL};
+    t->rule = (struct tg_place_rule){
+        .level = &levels[1], .most = game->spread, .required = true, .field = "rule"};
+    t->request.rules = &t->rule;
+    t->request.n_rules = game->spread > 0 || game->together ? 1 : 0;
     t->fleet = world_fleet(&t->w);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Explanations of random small fleets, checked by brute force. Every number of the funnel is
- * counted again from the generator's own idea of the fleet; everything that is said to help is done
- * to the fleet or the request, and must help; where nothing of a kind is said to help, everything
- * of that kind is tried, and nothing may. Seeds are fixed: a failure prints its own.
+ * Explanations of random small fleets, checked by brute force: cards by themselves and partitions
+ * that share counters, matchAttribute, spread, members that stay together. Every number of the
+ * funnel is counted again from the generator's own idea of the fleet; everything that is said to
+ * help is done to the fleet or the request, and must help; where nothing of a kind is said to help,
+ * everything of that kind is tried, and nothing may. Seeds are fixed: a failure prints its own.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,10 +33,35 @@ static bool selects(const struct want *want, const struct gpu *gpu, size_t index
     return want->predicate == ANY || gpu->memory >= want->value;
 }
 
-static bool accepts(const struct want *want, const struct gpu *gpu, size_t index)
+/* Halves of the card that somebody has. */
+static unsigned cuts_held(const struct box *box)
 {
+    unsigned held = 0;
+
+    for (size_t d = 0; d < box->n; d++)
+        held |= box->gpus[d].holder == NOBODY ? 0 : box->gpus[d].cuts;
+    return held;
+}
+
+static bool accepts(const struct want *want, const struct box *box, size_t index)
+{
+    const struct gpu *gpu = &box->gpus[index];
+
     return selects(want, gpu, index) && (!gpu->tainted || want->tolerates) &&
-           gpu->holder == NOBODY && !gpu->unsupported;
+           gpu->holder == NOBODY && !gpu->unsupported && (gpu->cuts & cuts_held(box)) == 0;
+}
+
+/* May a claim that has those devices have this one too? */
+static bool goes_with(const struct job *job, const struct box *box, unsigned taken, size_t device)
+{
+    for (size_t d = 0; d < box->n; d++) {
+        if ((taken >> d & 1U) == 0)
+            continue;
+        if (d == device || (box->gpus[d].cuts & box->gpus[device].cuts) != 0 ||
+            (job->same && box->gpus[d].root != box->gpus[device].root))
+            return false;
+    }
+    return true;
 }
 
 /* Devices of the box to the wants of one job, one by one, in every way. */
@@ -47,7 +73,7 @@ static bool devices_do(const struct job *job, const struct box *box, size_t want
     if (unit == job->wants[want].count)
         return devices_do(job, box, want + 1, 0, taken);
     for (size_t d = 0; d < box->n; d++) {
-        if ((taken >> d & 1U) == 0 && accepts(&job->wants[want], &box->gpus[d], d) &&
+        if (goes_with(job, box, taken, d) && accepts(&job->wants[want], box, d) &&
             devices_do(job, box, want, unit + 1, taken | 1U << d))
             return true;
     }
@@ -127,7 +153,7 @@ static void count_funnel(const struct tg_explanation *e, const struct game *game
                 !gpu->tainted || want->tolerates,
                 gpu->holder == NOBODY,
                 !gpu->unsupported,
-                true,
+                (gpu->cuts & cuts_held(box)) == 0,
                 together,
                 takes(job, box),
                 in_domain(e, game, box),
@@ -162,6 +188,12 @@ static void check_funnel(const struct tg_explanation *e, const struct game *game
             numbers[TG_FUNNEL_LEFT] = numbers[TG_FUNNEL_DOMAIN] - e->placed * job->wants[0].count;
         else
             numbers[TG_FUNNEL_LEFT] = e->requests[r].devices[TG_FUNNEL_LEFT];
+        /* Which nodes the rules leave depends on who is placed already. */
+        if (e->n_topology > 0) {
+            assert_true(e->requests[r].devices[TG_FUNNEL_DOMAIN] <= numbers[TG_FUNNEL_DOMAIN]);
+            numbers[TG_FUNNEL_DOMAIN] = e->requests[r].devices[TG_FUNNEL_DOMAIN];
+            numbers[TG_FUNNEL_LEFT] = e->requests[r].devices[TG_FUNNEL_LEFT];
+        }
         for (size_t s = 0; s < TG_FUNNEL_STAGES; s++) {
             if (e->requests[r].devices[s] != numbers[s])
                 fail_in_game("request %zu, %s: %zu, counted %zu", r,
@@ -193,7 +225,7 @@ static void check_node_misses(const struct tg_explanation *e, const struct game 
                 bool any = false;
 
                 for (size_t r = 0; r < job->n; r++)
-                    any = any || accepts(&job->wants[r], &box->gpus[d], d);
+                    any = any || accepts(&job->wants[r], box, d);
                 devices += any ? 1 : 0;
             }
         }
@@ -357,6 +389,29 @@ static void check_topology(const struct tg_explanation *e, const struct game *ga
     assert_int_equal(is_told(e, TG_HELP_NO_TOPOLOGY, 0, false, 0), none && !zone);
 }
 
+/* A rule of the topology: said to be in the way if and only if all fits without it, and the least
+ * limit that is wide enough is told. */
+static void check_limits(const struct tg_explanation *e, const struct game *game)
+{
+    struct game free_of_it = *game, wider = *game;
+    size_t most = 0;
+    bool helps;
+
+    if (game->spread == 0 && !game->together)
+        return;
+    free_of_it.spread = 0;
+    free_of_it.together = false;
+    helps = places(&free_of_it);
+    assert_int_equal(e->n_topology > 0, helps);
+    assert_int_equal(is_told(e, TG_HELP_NO_ROLE_TOPOLOGY, 0, false, 0), helps && game->together);
+    while (helps && game->spread > 0 && most == 0 && ++wider.spread <= game->n_jobs)
+        most = places(&wider) ? wider.spread : 0;
+    assert_int_equal(is_told(e, TG_HELP_WIDER_SPREAD, 0, false, most), most > 0);
+    assert_int_equal(is_told(e, TG_HELP_WIDER_SPREAD, 0, false, 0), most > 0);
+    assert_int_equal(is_told(e, TG_HELP_NO_SPREAD, 0, false, 0),
+                     helps && game->spread > 0 && most == 0);
+}
+
 /* The most that fits is told, no more and no less. */
 static void check_less(const struct tg_explanation *e, const struct game *game)
 {
@@ -389,7 +444,8 @@ static bool may_live(const struct box *box, size_t gpu)
     const struct gpu *g = &box->gpus[gpu];
 
     return g->holder == NOBODY && !g->tainted && !g->unsupported && !box->cordoned &&
-           !box->tainted && used_cpu(box) + 500 <= box->cpu * 1000;
+           (g->cuts & cuts_held(box)) == 0 && !box->tainted &&
+           used_cpu(box) + 500 <= box->cpu * 1000;
 }
 
 static struct gpu *find_gpu(struct game *game, int resident)
@@ -424,12 +480,18 @@ static bool moving_helps(struct game *game, const int *residents, size_t n)
     return false;
 }
 
+/* Of a card that was cut some residents went before the game began: nothing moves them. */
 static bool lifting_helps(const struct game *game, const int *residents, size_t n)
 {
     struct game lifted = *game;
 
-    for (size_t i = 0; i < n; i++)
-        find_gpu(&lifted, residents[i])->holder = NOBODY;
+    for (size_t i = 0; i < n; i++) {
+        struct gpu *gpu = find_gpu(&lifted, residents[i]);
+
+        if (gpu == NULL)
+            return false;
+        gpu->holder = NOBODY;
+    }
     /* Most do not even help by being gone. */
     return places(&lifted) && moving_helps(&lifted, residents, n);
 }
@@ -491,6 +553,7 @@ static size_t play(uint64_t seed)
     uint64_t before;
 
     generate(&game, &r);
+    add_rule(&game, &r);
     if (places(&game))
         return 0;
     lay(&t, &game);
@@ -511,6 +574,7 @@ static size_t play(uint64_t seed)
         if (all_alike(&game)) {
             check_rules(&e, &game);
             check_topology(&e, &game);
+            check_limits(&e, &game);
             check_less(&e, &game);
         }
     }
