@@ -201,9 +201,9 @@ def found():
         yield dict(of, name=f"found {number}: {why}")
 
 
-def cause(release, of, notes, right, upstream):
-    """The name of an entry that can be the cause, or None."""
+def cause(release, of, notes, right, upstream, among=None):
+    """The name of an entry (of those among them) that can be the cause, or None."""
     for name, _, releases, may_be, pairs, _ in QUIRKS:
-        if release in releases and (right, upstream) in pairs and may_be(of, notes):
+        if (among is None or name in among) and release in releases and (right, upstream) in pairs and may_be(of, notes):
             return name
     return None
