@@ -65,10 +65,13 @@ static void close_state(void)
     here.fd = -1;
 }
 
-/* A program that unloads the library has nothing of it left open. */
+/* A program that unloads the library has nothing of it left open. It may load it again, on another
+ * thread, at the same address: the lock tells the thread sanitizer which comes first. */
 __attribute__((destructor)) static void unload(void)
 {
+    pthread_mutex_lock(&here.mutex);
     close_state();
+    pthread_mutex_unlock(&here.mutex);
 }
 
 static bool open_state(void)
