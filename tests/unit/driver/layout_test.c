@@ -81,6 +81,27 @@ static void counter_sets_are_beside_the_devices_that_consume_them(void **state)
     assert_int_equal(list.items[2].spec->shared_counters.n, 0);
 }
 
+/* Neither the devices of a counter set nor its counters may be torn apart. */
+static void a_counter_set_that_fits_into_no_slice_is_told(void **state)
+{
+    const struct tg_inventory_owner owner = {
+        .driver = "gpu.tangram.dev", .node_name = "node-1", .layout = TG_SLICES_TOGETHER};
+    struct tg_slice_list list = {0};
+    struct tg_error err = TG_ERROR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < m->set.devices.n; i++) {
+        struct tg_device *device = &m->set.devices.items[i].device;
+
+        for (size_t k = 0; k < device->consumes_counters.n; k++)
+            device->consumes_counters.items[k].name = m->set.counter_sets.items[0].name;
+    }
+    assert_int_equal(tg_inventory_build(&owner, &m->set, m->arena, &list, &err),
+                     -TG_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.message, "72 devices over"));
+    assert_non_null(strstr(err.message, "do not fit into one slice"));
+}
+
 static void counters_are_derived_only_where_the_server_keeps_none(void **state)
 {
     (void)state;
@@ -149,6 +170,7 @@ int main(void)
         TEST(without_counters_only_what_stands_is_published),
         TEST(counter_sets_come_first_and_in_slices_of_their_own),
         TEST(counter_sets_are_beside_the_devices_that_consume_them),
+        TEST(a_counter_set_that_fits_into_no_slice_is_told),
         TEST(counters_are_derived_only_where_the_server_keeps_none),
         TEST(names_are_the_same_in_all_layouts),
         TEST(derived_devices_say_so_and_what_the_controller_needs),

@@ -140,6 +140,20 @@ static void one_bad_card_does_not_hide_the_others(void **state)
     assert_true(has_problem(m, "card 1: nvmlDeviceGetName: the card has fallen off the bus"));
 }
 
+/* Two devices of one name would make the whole node impossible to publish. */
+static void of_two_cards_of_one_name_the_second_is_told_and_left_out(void **state)
+{
+    (void)state;
+    m = machine_new("card l4-24gb uuid=GPU-11111111-1111-1111-1111-111111111111\n"
+                    "card l4-24gb uuid=GPU-11111111-1111-2222-2222-222222222222\n"
+                    "card l4-24gb uuid=GPU-33333333-3333-3333-3333-333333333333\n",
+                    "");
+    machine_must_list(m);
+    assert_int_equal(m->set.devices.n, 2);
+    assert_true(has_problem(m, "card 1: nvmlDeviceGetUUID: the answer makes no sense: another card "
+                               "begins with GPU-11111111-1111"));
+}
+
 /* For each function: an error, and nonsense, at each of its calls. Devices that are listed are
  * valid, and the cause is told. */
 static void no_fault_of_the_driver_is_passed_on_or_kept_quiet(void **state)
@@ -184,6 +198,8 @@ int main(void)
         cmocka_unit_test_teardown(a_node_without_cards_needs_no_driver, tear_down),
         cmocka_unit_test_teardown(a_driver_that_is_replaced_is_loaded_again, tear_down),
         cmocka_unit_test_teardown(one_bad_card_does_not_hide_the_others, tear_down),
+        cmocka_unit_test_teardown(of_two_cards_of_one_name_the_second_is_told_and_left_out,
+                                  tear_down),
         cmocka_unit_test_teardown(no_fault_of_the_driver_is_passed_on_or_kept_quiet, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
