@@ -6,8 +6,10 @@
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
 
-static const struct tg_verb *const verbs[] = {&tg_verb_simulate, &tg_verb_fit,  &tg_verb_validate,
-                                              &tg_verb_explain,  &tg_verb_dump, &tg_verb_release};
+static const struct tg_verb *const verbs[] = {
+    &tg_verb_simulate, &tg_verb_fit,     &tg_verb_validate,  &tg_verb_explain,
+    &tg_verb_dump,     &tg_verb_release, &tg_verb_uninstall,
+};
 
 int tg_cli_fail(enum tg_exit code, const struct tg_error *err)
 {

@@ -25,6 +25,6 @@ int tg_cli_run(int argc, char **argv);
 int tg_cli_fail(enum tg_exit code, const struct tg_error *err);
 
 extern const struct tg_verb tg_verb_simulate, tg_verb_fit, tg_verb_validate, tg_verb_explain,
-    tg_verb_dump, tg_verb_release;
+    tg_verb_dump, tg_verb_release, tg_verb_uninstall;
 
 #endif

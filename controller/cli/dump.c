@@ -7,7 +7,6 @@
 #include "api/kubernetes/objects/resource.h"
 #include "api/kubernetes/objects/storage.h"
 #include "api/runtime/base/cleanup.h"
-#include "api/runtime/base/mem.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/decode.h"
 #include "api/runtime/json/encode.h"
@@ -18,7 +17,6 @@
 
 #define PAGE_MAX ((size_t)64 << 20)
 #define ITEM_MEMORY ((size_t)64 << 20)
-#define PAGE_OBJECTS "500"
 
 struct part;
 
@@ -151,7 +149,7 @@ static const struct part {
     {&tg_kind_pod, clean_pod, false},
 };
 
-/* --- pages ----------------------------------------------------------------------------------- */
+/* --- objects --------------------------------------------------------------------------------- */
 
 static bool is_over(const struct part *part, const void *object)
 {
@@ -195,40 +193,11 @@ static int on_item(void *data, const char *json, size_t n, struct tg_error *err)
     return 0;
 }
 
-static int add_page(struct dumping *d, const struct tg_buf *body,
-                    struct tg_json_list_meta *ret_meta)
-{
-    struct tg_json_list_stream *stream = tg_json_list_stream_new(on_item, d, PAGE_MAX);
-    int r = tg_json_list_stream_feed(stream, tg_buf_str(body), body->len, d->err);
-
-    if (r == 0)
-        r = tg_json_list_stream_end(stream, ret_meta, d->err);
-    tg_json_list_stream_free(stream);
-    return r;
-}
-
 static int add_part(struct dumping *d, const char *namespace_)
 {
-    struct tg_json_list_meta meta = {.continue_token = ""};
-    int r;
+    int r = tg_link_list(d->link, d->part->kind, namespace_, on_item, d, d->err);
 
-    do {
-        TG_AUTOBUF struct tg_buf body = TG_BUF_INIT(PAGE_MAX);
-        TG_AUTOFREE char *query =
-            tg_xasprintf("limit=" PAGE_OBJECTS "%s%s",
-                         meta.continue_token[0] == '\0' ? "" : "&continue=", meta.continue_token);
-        const struct tg_kube_call call = {
-            .target = {.kind = d->part->kind,
-                       .namespace_ = d->part->kind->namespaced ? namespace_ : NULL,
-                       .query = query}};
-
-        r = tg_link_call(d->link, &call, &body, d->err);
-        if (r == -TG_NOT_FOUND && d->part->optional)
-            return 0;
-        if (r == 0)
-            r = add_page(d, &body, &meta);
-    } while (r == 0 && meta.continue_token[0] != '\0');
-    return r;
+    return r == -TG_NOT_FOUND && d->part->optional ? 0 : r;
 }
 
 int tg_dump_take(struct tg_link *link, const char *namespace_, struct tg_buf *out,

@@ -39,6 +39,7 @@ What cannot be used is said with file, line and column, all of it, and the exit 
     explain    why does it wait?
     dump       what a decision reads of the cluster, without secrets
     release    let waiting pods go when the controller is gone
+    uninstall  let pods and gangs go that a removed Tangram has left behind
   
   kubectl tangram VERB --help says more; --version prints the version.
   Exit codes: 0 yes or done; 1 no (it does not fit, it waits); 2 arguments or files that cannot be used;

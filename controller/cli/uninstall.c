@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb uninstall: what is left to do when Tangram has been removed (the chart's job runs it).
+ */
+#include <stdio.h>
+
+#include "api/kubernetes/values/rfc3339.h"
+#include "api/runtime/base/cleanup.h"
+#include "api/runtime/base/clock.h"
+#include "api/runtime/base/options.h"
+#include "api/runtime/base/str.h"
+#include "api/runtime/json/encode.h"
+#include "api/runtime/json/patch.h"
+#include "api/tangram/gang.h"
+#include "api/tangram/kinds.h"
+#include "api/tangram/names.h"
+#include "controller/cli/cli.h"
+#include "controller/cli/ungate.h"
+
+#define OBJECT_MEMORY ((size_t)64 << 20)
+#define BODY_MAX 4096
+#define LOOK_AGAIN (TG_SECOND / 4)
+/* Pods may come with the gate until the servers have noticed what was deleted. */
+#define ROUNDS 5
+#define MESSAGE                                                                                    \
+    "Tangram was uninstalled: its gate was taken off this pod, and nobody allocates devices of "   \
+    "its classes any more. Delete the pod, or install Tangram again."
+
+struct uninstall_options {
+    const char *kubeconfig, *instance, *system;
+    int64_t patience;
+    bool keep_gangs;
+};
+
+#define AT(member) .offset = offsetof(struct uninstall_options, member)
+
+static const struct tg_option options[] = {
+    {.name = "keep-gangs",
+     .kind = TG_OPTION_BOOL,
+     AT(keep_gangs),
+     .help = "Leave the finalizers of Gangs: their CRD stays."},
+    {.name = "patience",
+     .kind = TG_OPTION_DURATION,
+     AT(patience),
+     .fallback = "2m",
+     .argument = "TIME",
+     .help = "How long to wait until no controller leads."},
+    {.name = "kubeconfig",
+     .kind = TG_OPTION_STRING,
+     AT(kubeconfig),
+     .argument = "FILE",
+     .help = "How to reach the cluster; KUBECONFIG or ~/.kube/config without it, or the pod's "
+             "service account."},
+    {.name = "instance",
+     .kind = TG_OPTION_STRING,
+     AT(instance),
+     .fallback = TG_INSTANCE_DEFAULT,
+     .argument = "NAME",
+     .help = "The controller's instance, whose lease is looked at."},
+    {.name = "controller-namespace",
+     .kind = TG_OPTION_STRING,
+     AT(system),
+     .fallback = TG_NAMESPACE_SYSTEM,
+     .argument = "NAME",
+     .help = "Where that lease is."},
+};
+
+static const struct tg_option_set set = {
+    .program = "kubectl-tangram uninstall",
+    .summary = "Waits until no controller leads, takes the gate " TG_GATE " off every pod of the "
+               "cluster, tells each in an event, and takes the finalizer off Gangs. Running pods "
+               "are left alone. The job that ends `helm uninstall` runs it.",
+    .options = options,
+    .n = TG_ARRAY_SIZE(options),
+};
+
+struct uninstalling {
+    struct tg_link *link;
+    size_t released, let_go, failed; /* of a round */
+};
+
+/* What became of an object. One that is gone is no failure. */
+static void count(struct uninstalling *u, int rc, const struct tg_error *err, size_t *done)
+{
+    if (rc == 0)
+        (*done)++;
+    else if (rc != -TG_NOT_FOUND) {
+        fprintf(stderr, "kubectl-tangram: %s\n", err->message);
+        u->failed++;
+    }
+}
+
+/* --- pods ------------------------------------------------------------------------------------ */
+
+/* An event that cannot be written is told, and nothing more: the pod goes on all the same. */
+static void tell(struct uninstalling *u, const struct tg_object_meta *pod)
+{
+    TG_AUTOBUF struct tg_buf body = TG_BUF_INIT(BODY_MAX);
+    int64_t now = tg_now_wall(tg_clock_system());
+    struct tg_error err = TG_ERROR_INIT;
+    char at[32], name[253];
+    struct tg_object_meta meta = {.name = name, .namespace_ = pod->namespace_};
+    struct tg_object_reference about = {.api_version = "v1",
+                                        .kind = "Pod",
+                                        .namespace_ = pod->namespace_,
+                                        .name = pod->name,
+                                        .uid = pod->uid};
+    struct tg_event event = {.metadata = &meta,
+                             .involved_object = &about,
+                             .reason = "Released",
+                             .message = MESSAGE,
+                             .type = "Warning",
+                             .reporting_component = "kubectl-tangram",
+                             .first_timestamp = at,
+                             .last_timestamp = at,
+                             .count = {.set = true, .value = 1}};
+    struct tg_kube_call call = {.method = TG_REST_POST,
+                                .target = {.kind = &tg_kind_event, .namespace_ = pod->namespace_}};
+
+    tg_time_format_seconds(now / TG_SECOND, at);
+    snprintf(name, sizeof(name), "%.200s.%016llx", pod->name, (unsigned long long)now);
+    int rc = tg_json_encode(&tg_event_type, &event, &body, &err);
+    call.body = tg_buf_str(&body);
+    call.body_len = body.len;
+    if (rc == 0)
+        rc = tg_link_call(u->link, &call, NULL, &err);
+    if (rc < 0)
+        fprintf(stderr, "kubectl-tangram: no event: %s\n", err.message);
+}
+
+static int on_pod(void *data, const char *json, size_t n, struct tg_error *err)
+{
+    struct uninstalling *u = data;
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(OBJECT_MEMORY);
+    struct tg_error why = TG_ERROR_INIT;
+    void *object = NULL;
+    int rc = tg_json_decode_new(&tg_pod_type, json, n, arena, &object, &why);
+    const struct tg_pod *pod = object;
+
+    (void)err; /* the others go on */
+    if (rc == 0 && (pod->metadata == NULL || pod->spec == NULL || !tg_pod_has_gate(pod, TG_GATE)))
+        return 0;
+    if (rc == 0)
+        rc = tg_ungate(u->link, pod, &why);
+    count(u, rc, &why, &u->released);
+    if (rc == 0) {
+        printf("pod %s/%s released\n", pod->metadata->namespace_, pod->metadata->name);
+        tell(u, pod->metadata);
+    }
+    return 0;
+}
+
+/* --- gangs ----------------------------------------------------------------------------------- */
+
+static int let_go(struct uninstalling *u, const struct tg_object_meta *gang, size_t finalizer,
+                  struct tg_error *err)
+{
+    TG_AUTOBUF struct tg_buf patch = TG_BUF_INIT(BODY_MAX);
+    TG_AUTOBUF struct tg_buf uid = TG_BUF_INIT(BODY_MAX);
+    struct tg_json_patch p;
+    struct tg_kube_call call = {
+        .method = TG_REST_PATCH,
+        .target = {.kind = &tg_kind_gang, .namespace_ = gang->namespace_, .name = gang->name},
+        .content_type = TG_KUBE_JSON_PATCH};
+    char index[24];
+
+    snprintf(index, sizeof(index), "%zu", finalizer);
+    tg_json_patch_init(&p, &patch);
+    tg_json_quote(&uid, gang->uid);
+    tg_json_patch_test(&p, tg_buf_str(&uid), "metadata", "uid", NULL);
+    tg_json_patch_test(&p, "\"" TG_FINALIZER_PLAN "\"", "metadata", "finalizers", index, NULL);
+    tg_json_patch_remove(&p, "metadata", "finalizers", index, NULL);
+    if (tg_json_patch_finish(&p, err) < 0)
+        return -(int)TG_RESOURCE_EXHAUSTED;
+    call.body = tg_buf_str(&patch);
+    call.body_len = patch.len;
+    return tg_link_call(u->link, &call, NULL, err);
+}
+
+/* Only the metadata counts, which decodes whatever else the Gang says. */
+struct bare {
+    struct tg_object_meta *metadata;
+};
+static const struct tg_field bare_fields[] = {
+    TG_FIELD_OBJ(struct bare, metadata, "metadata", &tg_object_meta_type),
+};
+static const struct tg_type bare_type = TG_TYPE(struct bare, bare_fields);
+
+static int on_gang(void *data, const char *json, size_t n, struct tg_error *err)
+{
+    struct uninstalling *u = data;
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(OBJECT_MEMORY);
+    struct tg_error why = TG_ERROR_INIT;
+    void *object = NULL;
+    int rc = tg_json_decode_new(&bare_type, json, n, arena, &object, &why);
+    const struct tg_object_meta *meta = rc < 0 ? NULL : ((const struct bare *)object)->metadata;
+    size_t i = 0;
+
+    (void)err; /* the others go on */
+    while (meta != NULL && i < meta->finalizers.n &&
+           !tg_streq(meta->finalizers.items[i], TG_FINALIZER_PLAN))
+        i++;
+    if (rc == 0 && (meta == NULL || i == meta->finalizers.n))
+        return 0;
+    if (rc == 0)
+        rc = let_go(u, meta, i, &why);
+    count(u, rc, &why, &u->let_go);
+    if (rc == 0)
+        printf("gang %s/%s let go\n", meta->namespace_, meta->name);
+    return 0;
+}
+
+/* --- both ------------------------------------------------------------------------------------ */
+
+/* Waits until nobody leads; who still does, or NULL. */
+static const char *await_end(const struct uninstall_options *chosen, struct tg_link *link,
+                             struct tg_arena *arena)
+{
+    const struct tg_clock *clock = tg_clock_system();
+    int64_t end = tg_now_wall(clock) + chosen->patience;
+    const char *holder;
+
+    while ((holder = tg_leader(link, chosen->system, chosen->instance, tg_now_wall(clock),
+                               arena)) != NULL &&
+           tg_now_wall(clock) < end)
+        tg_link_pause(link, LOOK_AGAIN);
+    return holder;
+}
+
+static int one_round(const struct uninstall_options *chosen, struct uninstalling *u,
+                     struct tg_error *err)
+{
+    int rc;
+
+    u->released = u->let_go = u->failed = 0;
+    rc = tg_link_list(u->link, &tg_kind_pod, NULL, on_pod, u, err);
+    if (rc < 0 || chosen->keep_gangs)
+        return rc;
+    rc = tg_link_list(u->link, &tg_kind_gang, NULL, on_gang, u, err);
+    return rc == -TG_NOT_FOUND ? 0 : rc; /* the CRD has gone */
+}
+
+static int clear(const struct uninstall_options *chosen, struct tg_link *link,
+                 struct tg_arena *arena)
+{
+    struct uninstalling u = {.link = link};
+    struct tg_error err = TG_ERROR_INIT;
+    const char *holder = await_end(chosen, link, arena);
+
+    if (holder != NULL) {
+        tg_error_set(&err, TG_FAILED_PRECONDITION,
+                     "a controller leads (%.200s): remove Tangram first, this is for what it "
+                     "leaves behind",
+                     holder);
+        return tg_cli_fail(TG_EXIT_NO, &err);
+    }
+    for (int round = 0; round == 0 || (u.released + u.let_go + u.failed > 0 && round < ROUNDS);
+         round++) {
+        if (round > 0)
+            tg_link_pause(link, LOOK_AGAIN);
+        if (one_round(chosen, &u, &err) < 0)
+            return tg_cli_fail(TG_EXIT_CLUSTER, &err);
+    }
+    return u.failed > 0 ? TG_EXIT_CLUSTER : TG_EXIT_OK;
+}
+
+static int run_uninstall(int argc, char **argv)
+{
+    TG_AUTOARENA struct tg_arena *arena = tg_arena_new(OBJECT_MEMORY);
+    struct uninstall_options chosen = {0};
+    enum tg_options_result result = TG_OPTIONS_RUN;
+    struct tg_error err = TG_ERROR_INIT;
+    struct tg_link link;
+    int code;
+
+    if (tg_options_parse(&set, argc, argv, &chosen, &result, &err) < 0)
+        return tg_cli_fail(TG_EXIT_INPUT, &err);
+    if (result == TG_OPTIONS_EXIT)
+        return TG_EXIT_OK;
+    if (tg_link_open(chosen.kubeconfig, arena, &link, &err) < 0)
+        return tg_cli_fail(TG_EXIT_CLUSTER, &err);
+    code = clear(&chosen, &link, arena);
+    tg_link_close(&link);
+    return code;
+}
+
+const struct tg_verb tg_verb_uninstall = {
+    "uninstall", "let pods and gangs go that a removed Tangram has left behind", run_uninstall};
