@@ -21,7 +21,7 @@ import tempfile
 import yaml
 
 # Values that decide what is rendered, and do not stand in it.
-SWITCHES = {"mode", "crds.install", "crds.keep", "policies.gate", "controller.podDisruptionBudget.enabled",
+SWITCHES = {"mode", "crds.install", "crds.keep", "uninstall.release", "policies.gate", "controller.podDisruptionBudget.enabled",
             "monitoring.serviceMonitor.enabled", "monitoring.dashboard.enabled", "monitoring.alerts.enabled"}
 
 
