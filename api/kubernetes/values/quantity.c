@@ -266,17 +266,16 @@ int tg_quantity_cmp(const struct tg_quantity *a, const struct tg_quantity *b)
     return left * compare_magnitudes(a, b);
 }
 
-/* The mantissa at a smaller scale; false if it has too many digits there. */
+/* The mantissa at a smaller scale; false if it does not fit there. It may have a digit more than a
+ * quantity: a sum of two that ends in 0 came from such a one, and is taken apart again. */
 static bool mantissa_at(const struct tg_quantity *q, int32_t scale, __int128 *ret)
 {
     int64_t shift = (int64_t)q->scale - scale;
 
     if (q->mantissa == 0)
         shift = 0;
-    if (shift + count_digits(magnitude(q->mantissa)) > MAX_DIGITS)
-        return false;
-    *ret = q->mantissa * (__int128)power_of_10((unsigned)shift);
-    return true;
+    return shift <= MAX_DIGITS &&
+           !__builtin_mul_overflow(q->mantissa, (__int128)power_of_10((unsigned)shift), ret);
 }
 
 static int add(struct tg_quantity *q, const struct tg_quantity *y, int sign, struct tg_error *err)

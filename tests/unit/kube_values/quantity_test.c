@@ -281,6 +281,22 @@ static void test_a_sum_that_is_not_exact_is_refused(void **state)
     b = parse("1");
     assert_int_equal(tg_quantity_add(&large, &b, NULL), 0);
     assert_text(&large, "100e36");
+    assert_int_equal(tg_quantity_sub(&large, &b, NULL), 0);
+    assert_text(&large, "99999999999999999999999999999999999999");
+}
+
+/* Their sum has 39 digits, of which the last is 0. */
+static void test_what_was_added_can_be_taken_off(void **state)
+{
+    struct tg_quantity a = parse("99999999999999900000000000000000015637");
+    struct tg_quantity b = parse("4000014069918967638425793");
+    struct tg_quantity sum = a;
+
+    (void)state;
+    assert_int_equal(tg_quantity_add(&sum, &b, NULL), 0);
+    assert_true(tg_quantity_cmp(&sum, &a) > 0);
+    assert_int_equal(tg_quantity_sub(&sum, &b, NULL), 0);
+    assert_int_equal(tg_quantity_cmp(&sum, &a), 0);
 }
 
 static void test_format_never_overruns(void **state)
@@ -309,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_values_round_away_from_zero_and_saturate),
         cmocka_unit_test(test_sums_are_exact_and_keep_the_format),
         cmocka_unit_test(test_a_sum_that_is_not_exact_is_refused),
+        cmocka_unit_test(test_what_was_added_can_be_taken_off),
         cmocka_unit_test(test_format_never_overruns),
     };
 
