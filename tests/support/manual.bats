@@ -57,14 +57,14 @@ fields() { grep -oP '^    \{"\K[a-zA-Z]+(?=", (true|false|offsetof))|\}?, *\{"\K
 }
 
 # command_options: the options of all verbs of kubectl-tangram.
-command_options() { grep -hoP '\{\.name = "\K[^"]+(?=",$)' "$root"/controller/cli/{simulate,validate,cluster,ungate}.c | sort -u; }
+command_options() { grep -hoP '\{\.name = "\K[^"]+(?=",$)' "$root"/controller/cli/*.c | sort -u; }
 
 @test "every option of kubectl-tangram is in its page, and every one there is an option" {
     local name
     [[ $(command_options | wc -l) -ge 14 ]]
     diff <(command_options) <(sed -n '/^# OPTIONS/,/^# EXIT/p' "$man/kubectl-tangram.1.scd" | grep -oP '(^|, )\*--?\K[a-z-]+(?=\*)' |
         grep -vxE 'help|version' | sort -u)
-    for name in simulate fit validate explain dump release; do
+    for name in simulate fit validate explain dump release uninstall; do
         grep -q "^\*$name\*" "$man/kubectl-tangram.1.scd"
     done
 }
