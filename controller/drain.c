@@ -35,6 +35,15 @@ void tg_draining_end(struct tg_draining *draining)
     draining->waits_since = draining->rests_since = 0;
 }
 
+/* How much is left of a time that is `most` long, or, below 0, for how long it has been over, as
+ * long again at most: another leader's clock may say anything. */
+static int64_t left_until(int64_t end, int64_t wall, int64_t most)
+{
+    if (end <= wall - most)
+        return -most;
+    return end >= wall + most ? most : end - wall;
+}
+
 void tg_draining_recall(struct tg_draining *draining, const struct tg_gang *gang,
                         const struct tg_delays *delays, int64_t now, int64_t wall)
 {
@@ -45,11 +54,11 @@ void tg_draining_recall(struct tg_draining *draining, const struct tg_gang *gang
         return;
     draining->recalled = true;
     if (status == NULL || status->plan != NULL || status->holds.n == 0 ||
-        tg_time_parse(status->holds.items[0].until, &end, NULL) < 0)
+        tg_time_parse(tg_or(status->holds.items[0].until, ""), &end, NULL) < 0)
         return;
-    left = end - wall < delays->drain ? end - wall : delays->drain;
+    left = left_until(end, wall, delays->drain);
     if (left <= 0) {
-        draining->rests_since = moment(now + (left > -delays->drain ? left : -delays->drain));
+        draining->rests_since = moment(now + left);
         return;
     }
     for (size_t i = 0; i < status->holds.n; i++) {

@@ -46,30 +46,38 @@ const char *tg_leader(struct tg_link *link, const char *system, const char *inst
 
 /* --- pods ------------------------------------------------------------------------------------ */
 
-int tg_ungate(struct tg_link *link, const struct tg_pod *pod, struct tg_error *err)
+int tg_take_off(struct tg_link *link, const struct tg_kind *kind, const struct tg_object_meta *meta,
+                const struct tg_taken_off *what, struct tg_error *err)
 {
     TG_AUTOBUF struct tg_buf patch = TG_BUF_INIT(PATCH_MAX);
-    TG_AUTOBUF struct tg_buf value = TG_BUF_INIT(PATCH_MAX);
+    TG_AUTOBUF struct tg_buf uid = TG_BUF_INIT(PATCH_MAX);
+    TG_AUTOBUF struct tg_buf text = TG_BUF_INIT(PATCH_MAX);
     struct tg_json_patch p;
-    struct tg_kube_call call = {.method = TG_REST_PATCH,
-                                .target = {.kind = &tg_kind_pod,
-                                           .namespace_ = pod->metadata->namespace_,
-                                           .name = pod->metadata->name},
-                                .content_type = TG_KUBE_JSON_PATCH};
+    struct tg_kube_call call = {
+        .method = TG_REST_PATCH,
+        .target = {.kind = kind, .namespace_ = meta->namespace_, .name = meta->name},
+        .content_type = TG_KUBE_JSON_PATCH};
     char index[24];
-    size_t i = 0;
 
-    while (!tg_streq(pod->spec->scheduling_gates.items[i].name, TG_GATE))
-        i++;
-    snprintf(index, sizeof(index), "%zu", i);
+    snprintf(index, sizeof(index), "%zu", what->index);
     tg_json_patch_init(&p, &patch);
-    tg_json_quote(&value, pod->metadata->uid);
-    tg_json_patch_test(&p, tg_buf_str(&value), "metadata", "uid", NULL);
-    tg_json_patch_test(&p, "\"" TG_GATE "\"", "spec", "schedulingGates", index, "name", NULL);
-    tg_json_patch_remove(&p, "spec", "schedulingGates", index, NULL);
+    tg_json_quote(&uid, meta->uid);
+    tg_json_quote(&text, what->text);
+    tg_json_patch_test(&p, tg_buf_str(&uid), "metadata", "uid", NULL);
+    tg_json_patch_test(&p, tg_buf_str(&text), what->folder, what->list, index, what->leaf, NULL);
+    tg_json_patch_remove(&p, what->folder, what->list, index, NULL);
     if (tg_json_patch_finish(&p, err) < 0)
         return -(int)TG_RESOURCE_EXHAUSTED;
     call.body = tg_buf_str(&patch);
     call.body_len = patch.len;
     return tg_link_call(link, &call, NULL, err);
+}
+
+int tg_ungate(struct tg_link *link, const struct tg_pod *pod, struct tg_error *err)
+{
+    struct tg_taken_off gate = {"spec", "schedulingGates", "name", TG_GATE, 0};
+
+    while (!tg_streq(pod->spec->scheduling_gates.items[gate.index].name, TG_GATE))
+        gate.index++;
+    return tg_take_off(link, &tg_kind_pod, pod->metadata, &gate, err);
 }

@@ -9,7 +9,6 @@
 #include "api/runtime/base/options.h"
 #include "api/runtime/base/str.h"
 #include "api/runtime/json/encode.h"
-#include "api/runtime/json/patch.h"
 #include "api/tangram/gang.h"
 #include "api/tangram/kinds.h"
 #include "api/tangram/names.h"
@@ -151,31 +150,6 @@ static int on_pod(void *data, const char *json, size_t n, struct tg_error *err)
 
 /* --- gangs ----------------------------------------------------------------------------------- */
 
-static int let_go(struct uninstalling *u, const struct tg_object_meta *gang, size_t finalizer,
-                  struct tg_error *err)
-{
-    TG_AUTOBUF struct tg_buf patch = TG_BUF_INIT(BODY_MAX);
-    TG_AUTOBUF struct tg_buf uid = TG_BUF_INIT(BODY_MAX);
-    struct tg_json_patch p;
-    struct tg_kube_call call = {
-        .method = TG_REST_PATCH,
-        .target = {.kind = &tg_kind_gang, .namespace_ = gang->namespace_, .name = gang->name},
-        .content_type = TG_KUBE_JSON_PATCH};
-    char index[24];
-
-    snprintf(index, sizeof(index), "%zu", finalizer);
-    tg_json_patch_init(&p, &patch);
-    tg_json_quote(&uid, gang->uid);
-    tg_json_patch_test(&p, tg_buf_str(&uid), "metadata", "uid", NULL);
-    tg_json_patch_test(&p, "\"" TG_FINALIZER_PLAN "\"", "metadata", "finalizers", index, NULL);
-    tg_json_patch_remove(&p, "metadata", "finalizers", index, NULL);
-    if (tg_json_patch_finish(&p, err) < 0)
-        return -(int)TG_RESOURCE_EXHAUSTED;
-    call.body = tg_buf_str(&patch);
-    call.body_len = patch.len;
-    return tg_link_call(u->link, &call, NULL, err);
-}
-
 /* Only the metadata counts, which decodes whatever else the Gang says. */
 struct bare {
     struct tg_object_meta *metadata;
@@ -193,16 +167,16 @@ static int on_gang(void *data, const char *json, size_t n, struct tg_error *err)
     void *object = NULL;
     int rc = tg_json_decode_new(&bare_type, json, n, arena, &object, &why);
     const struct tg_object_meta *meta = rc < 0 ? NULL : ((const struct bare *)object)->metadata;
-    size_t i = 0;
+    struct tg_taken_off ours = {"metadata", "finalizers", NULL, TG_FINALIZER_PLAN, 0};
 
     (void)err; /* the others go on */
-    while (meta != NULL && i < meta->finalizers.n &&
-           !tg_streq(meta->finalizers.items[i], TG_FINALIZER_PLAN))
-        i++;
-    if (rc == 0 && (meta == NULL || i == meta->finalizers.n))
+    while (meta != NULL && ours.index < meta->finalizers.n &&
+           !tg_streq(meta->finalizers.items[ours.index], ours.text))
+        ours.index++;
+    if (rc == 0 && (meta == NULL || ours.index == meta->finalizers.n))
         return 0;
     if (rc == 0)
-        rc = let_go(u, meta, i, &why);
+        rc = tg_take_off(u->link, &tg_kind_gang, meta, &ours, &why);
     count(u, rc, &why, &u->let_go);
     if (rc == 0)
         printf("gang %s/%s let go\n", meta->namespace_, meta->name);

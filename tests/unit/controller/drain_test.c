@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "api/kubernetes/values/rfc3339.h"
 #include "controller/drain.h"
 #include "tests/unit/controller/bench.h"
 #include "tests/unit/controller/invariants.h"
@@ -288,6 +289,41 @@ static void with_its_place_nothing_is_kept(void **state)
     bench_free(bench);
 }
 
+/* Whatever a status says of the end, nothing lasts longer than it may. */
+static void an_end_that_makes_no_sense_is_cut(void **state)
+{
+    static const struct {
+        const char *until;
+        int64_t keeps_since, rests_since; /* minutes before now; -1: not at all */
+    } rows[] = {
+        {"1678-01-01T00:00:00Z", -1, 10},
+        {"2262-01-01T00:00:00Z", 0, -1},
+        {"2026-11-30T00:03:00Z", 7, -1},
+        {"2026-11-29T23:58:00Z", -1, 2},
+        {"soon", -1, -1},
+        {NULL, -1, -1},
+    };
+    const struct tg_delays delays = {.drain = 10 * MINUTE};
+    const int64_t now = 1000 * MINUTE;
+    int64_t wall;
+
+    (void)state;
+    assert_int_equal(tg_time_parse("2026-11-30T00:00:00Z", &wall, NULL), 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tg_gang_hold hold = {.node = "n1", .until = rows[i].until};
+        struct tg_gang_status status = {.holds = {.items = &hold, .n = 1}};
+        struct tg_gang gang = {.status = &status};
+        struct tg_draining draining = {0};
+
+        tg_draining_recall(&draining, &gang, &delays, now, wall);
+        assert_int_equal(draining.keeps_since,
+                         rows[i].keeps_since < 0 ? 0 : now - rows[i].keeps_since * MINUTE);
+        assert_int_equal(draining.rests_since,
+                         rows[i].rests_since < 0 ? 0 : now - rows[i].rests_since * MINUTE);
+        tg_draining_end(&draining);
+    }
+}
+
 /* Somebody of higher priority waits: it is not the first any more. */
 static void who_is_not_the_first_any_more_keeps_nothing(void **state)
 {
@@ -312,6 +348,7 @@ int main(void)
         cmocka_unit_test(a_new_leader_keeps_what_the_one_before_kept_and_no_longer),
         cmocka_unit_test(what_ended_while_nobody_led_begins_no_sooner_again),
         cmocka_unit_test(with_its_place_nothing_is_kept),
+        cmocka_unit_test(an_end_that_makes_no_sense_is_cut),
         cmocka_unit_test(who_is_not_the_first_any_more_keeps_nothing),
     };
 
