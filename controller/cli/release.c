@@ -11,7 +11,8 @@
 #include "controller/gather/unit.h"
 
 struct release_options {
-    const char *kubeconfig, *namespace_, *instance, *system;
+    const char *kubeconfig, *namespace_;
+    struct tg_led led;
     bool all, force;
     struct tg_option_words names;
 };
@@ -42,18 +43,7 @@ static const struct tg_option options[] = {
      AT(kubeconfig),
      .argument = "FILE",
      .help = "How to reach the cluster; KUBECONFIG or ~/.kube/config without it."},
-    {.name = "instance",
-     .kind = TG_OPTION_STRING,
-     AT(instance),
-     .fallback = TG_INSTANCE_DEFAULT,
-     .argument = "NAME",
-     .help = "The controller's instance, whose lease is looked at."},
-    {.name = "controller-namespace",
-     .kind = TG_OPTION_STRING,
-     AT(system),
-     .fallback = TG_NAMESPACE_SYSTEM,
-     .argument = "NAME",
-     .help = "Where that lease is."},
+    TG_OPTIONS_LED(struct release_options, led),
 };
 
 static const struct tg_option_set set = {
@@ -119,7 +109,7 @@ static bool is_wanted(const struct releasing *r, const struct tg_unit *unit,
 static int release_all(struct releasing *r, struct tg_load *load, struct tg_error *err)
 {
     struct tg_units units;
-    int rc = tg_gather(&load->world.view, r->chosen->instance, load->arena, &units, err);
+    int rc = tg_gather(&load->world.view, r->chosen->led.instance, load->arena, &units, err);
 
     for (size_t i = 0; rc == 0 && i < units.n; i++)
         for (size_t k = 0; k < units.items[i].n_members; k++)
@@ -128,24 +118,37 @@ static int release_all(struct releasing *r, struct tg_load *load, struct tg_erro
     return rc;
 }
 
+/* Whether the pods may be released: nobody leads, or it does not matter. */
+static bool may_release(const struct release_options *chosen, struct tg_link *link,
+                        struct tg_load *load, struct tg_error *err)
+{
+    const char *holder = NULL;
+
+    if (chosen->force)
+        return true;
+    if (tg_leader(link, &chosen->led, load->now, load->arena, &holder, err) < 0) {
+        tg_error_wrap(err, "whether a controller leads is not known (--force releases the pods "
+                           "all the same)");
+        return false;
+    }
+    if (holder != NULL)
+        tg_error_set(err, TG_FAILED_PRECONDITION,
+                     "a controller leads (%.200s) and will release the pods itself when they have "
+                     "their devices; kubectl tangram explain says what they wait for, and --force "
+                     "releases them all the same",
+                     holder);
+    return holder == NULL;
+}
+
 static int release_in(const struct release_options *chosen, struct tg_link *link,
                       struct tg_load *load)
 {
     struct releasing r = {.chosen = chosen, .link = link};
     const char *namespace_ = tg_or(chosen->namespace_, link->namespace_);
-    const char *holder =
-        chosen->force ? NULL
-                      : tg_leader(link, chosen->system, chosen->instance, load->now, load->arena);
     struct tg_error err = TG_ERROR_INIT;
 
-    if (holder != NULL) {
-        tg_error_set(&err, TG_FAILED_PRECONDITION,
-                     "a controller leads (%.200s) and will release the pods itself when they have "
-                     "their devices; kubectl tangram explain says what they wait for, and --force "
-                     "releases them all the same",
-                     holder);
-        return tg_cli_fail(TG_EXIT_NO, &err);
-    }
+    if (!may_release(chosen, link, load, &err))
+        return tg_cli_fail(err.code == TG_FAILED_PRECONDITION ? TG_EXIT_NO : TG_EXIT_CLUSTER, &err);
     if (tg_load_cluster(load, link, namespace_, &err) < 0)
         return tg_cli_fail(TG_EXIT_CLUSTER, &err);
     if (!tg_load_finish(load))

@@ -19,29 +19,41 @@
 
 /* --- is there a controller? ------------------------------------------------------------------ */
 
-const char *tg_leader(struct tg_link *link, const char *system, const char *instance, int64_t now,
-                      struct tg_arena *arena)
+/* Until when the lease holds, ns since the epoch. One that was never renewed holds no longer. */
+static int64_t lapses(const struct tg_lease_spec *spec)
+{
+    int64_t renewed, time;
+
+    if (tg_time_parse(tg_or(spec->renew_time, ""), &renewed, NULL) < 0)
+        return INT64_MIN;
+    if (__builtin_mul_overflow(spec->lease_duration_seconds.value, TG_SECOND, &time) ||
+        __builtin_add_overflow(renewed, time, &time))
+        return spec->lease_duration_seconds.value > 0 ? INT64_MAX : INT64_MIN;
+    return time;
+}
+
+int tg_leader(struct tg_link *link, const struct tg_led *led, int64_t now, struct tg_arena *arena,
+              const char **ret_holder, struct tg_error *err)
 {
     TG_AUTOBUF struct tg_buf body = TG_BUF_INIT(ANSWER_MAX);
     TG_AUTOBUF struct tg_buf name = TG_BUF_INIT(300);
-    const struct tg_kube_call call = {
-        .target = {.kind = &tg_kind_lease, .namespace_ = system, .name = NULL}};
-    struct tg_kube_call named = call;
+    struct tg_kube_call call = {.target = {.kind = &tg_kind_lease, .namespace_ = led->system}};
+    const struct tg_lease_spec *spec;
     void *object = NULL;
-    const struct tg_lease *lease;
-    int64_t renewed;
+    int rc;
 
-    tg_buf_printf(&name, LEASE_PREFIX "%s", instance);
-    named.target.name = tg_buf_str(&name);
-    if (tg_link_call(link, &named, &body, NULL) < 0 ||
-        tg_json_decode_new(&tg_lease_type, tg_buf_str(&body), body.len, arena, &object, NULL) < 0)
-        return NULL;
-    lease = object;
-    if (lease->spec == NULL || tg_or(lease->spec->holder_identity, "")[0] == '\0' ||
-        tg_time_parse(tg_or(lease->spec->renew_time, ""), &renewed, NULL) < 0 ||
-        now > renewed + lease->spec->lease_duration_seconds.value * TG_SECOND)
-        return NULL;
-    return lease->spec->holder_identity;
+    *ret_holder = NULL;
+    tg_buf_printf(&name, LEASE_PREFIX "%s", led->instance);
+    call.target.name = tg_buf_str(&name);
+    rc = tg_link_call(link, &call, &body, err);
+    if (rc == 0)
+        rc = tg_json_decode_new(&tg_lease_type, tg_buf_str(&body), body.len, arena, &object, err);
+    if (rc < 0)
+        return rc == -TG_NOT_FOUND ? 0 : rc;
+    spec = ((const struct tg_lease *)object)->spec;
+    if (spec != NULL && tg_or(spec->holder_identity, "")[0] != '\0' && now <= lapses(spec))
+        *ret_holder = spec->holder_identity;
+    return 0;
 }
 
 /* --- pods ------------------------------------------------------------------------------------ */

@@ -25,7 +25,8 @@
     "its classes any more. Delete the pod, or install Tangram again."
 
 struct uninstall_options {
-    const char *kubeconfig, *instance, *system;
+    const char *kubeconfig;
+    struct tg_led led;
     int64_t patience;
     bool keep_gangs;
 };
@@ -49,18 +50,7 @@ static const struct tg_option options[] = {
      .argument = "FILE",
      .help = "How to reach the cluster; KUBECONFIG or ~/.kube/config without it, or the pod's "
              "service account."},
-    {.name = "instance",
-     .kind = TG_OPTION_STRING,
-     AT(instance),
-     .fallback = TG_INSTANCE_DEFAULT,
-     .argument = "NAME",
-     .help = "The controller's instance, whose lease is looked at."},
-    {.name = "controller-namespace",
-     .kind = TG_OPTION_STRING,
-     AT(system),
-     .fallback = TG_NAMESPACE_SYSTEM,
-     .argument = "NAME",
-     .help = "Where that lease is."},
+    TG_OPTIONS_LED(struct uninstall_options, led),
 };
 
 static const struct tg_option_set set = {
@@ -185,19 +175,30 @@ static int on_gang(void *data, const char *json, size_t n, struct tg_error *err)
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-/* Waits until nobody leads; who still does, or NULL. */
-static const char *await_end(const struct uninstall_options *chosen, struct tg_link *link,
-                             struct tg_arena *arena)
+/* Waits until nobody leads. While that cannot be learned, somebody may. Errors: those of tg_leader;
+ * TG_FAILED_PRECONDITION: somebody leads still. */
+static int await_end(const struct uninstall_options *chosen, struct tg_link *link,
+                     struct tg_arena *arena, struct tg_error *err)
 {
     const struct tg_clock *clock = tg_clock_system();
     int64_t end = tg_now_wall(clock) + chosen->patience;
     const char *holder;
+    int rc;
 
-    while ((holder = tg_leader(link, chosen->system, chosen->instance, tg_now_wall(clock),
-                               arena)) != NULL &&
-           tg_now_wall(clock) < end)
+    while ((rc = tg_leader(link, &chosen->led, tg_now_wall(clock), arena, &holder, err)) < 0 ||
+           holder != NULL) {
+        if (tg_now_wall(clock) >= end)
+            break;
         tg_link_pause(link, LOOK_AGAIN);
-    return holder;
+    }
+    if (rc < 0)
+        tg_error_wrap(err, "whether a controller leads is not known");
+    else if (holder != NULL)
+        rc = tg_error_set(err, TG_FAILED_PRECONDITION,
+                          "a controller leads (%.200s): remove Tangram first, this is for what it "
+                          "leaves behind",
+                          holder);
+    return rc;
 }
 
 static int one_round(const struct uninstall_options *chosen, struct uninstalling *u,
@@ -218,15 +219,9 @@ static int clear(const struct uninstall_options *chosen, struct tg_link *link,
 {
     struct uninstalling u = {.link = link};
     struct tg_error err = TG_ERROR_INIT;
-    const char *holder = await_end(chosen, link, arena);
 
-    if (holder != NULL) {
-        tg_error_set(&err, TG_FAILED_PRECONDITION,
-                     "a controller leads (%.200s): remove Tangram first, this is for what it "
-                     "leaves behind",
-                     holder);
-        return tg_cli_fail(TG_EXIT_NO, &err);
-    }
+    if (await_end(chosen, link, arena, &err) < 0)
+        return tg_cli_fail(err.code == TG_FAILED_PRECONDITION ? TG_EXIT_NO : TG_EXIT_CLUSTER, &err);
     for (int round = 0; round == 0 || (u.released + u.let_go + u.failed > 0 && round < ROUNDS);
          round++) {
         if (round > 0)

@@ -57,7 +57,7 @@ fields() { grep -oP '^    \{"\K[a-zA-Z]+(?=", (true|false|offsetof))|\}?, *\{"\K
 }
 
 # command_options: the options of all verbs of kubectl-tangram.
-command_options() { grep -hoP '\{\.name = "\K[^"]+(?=",$)' "$root"/controller/cli/*.c | sort -u; }
+command_options() { grep -hoP '^ +\{?\.name = "\K[a-z-]+(?=",)' "$root"/controller/cli/*.[ch] | sort -u; }
 
 @test "every option of kubectl-tangram is in its page, and every one there is an option" {
     local name
