@@ -9,24 +9,9 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/base/str.h"
+#include "tests/support/test_arena.h"
 
 #define HEAD "apiVersion: tangram.dev/v1alpha1\nkind: SimInventory\n"
-
-static struct tg_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tg_arena_new(1 << 20);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tg_arena_free(arena);
-    return 0;
-}
 
 static int decode(const char *text, struct tg_sim_inventory *ret, struct tg_error *err)
 {

@@ -11,6 +11,7 @@
 #include "api/runtime/base/buf.h"
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/json/decode.h"
+#include "tests/support/test_arena.h"
 
 struct part {
     const char *name;
@@ -74,22 +75,6 @@ static const struct tg_field strict_fields[] = {
 };
 static const struct tg_type strict_type = {
     .name = "Part", .size = sizeof(struct part), .fields = strict_fields, .n = 2, .strict = true};
-
-static struct tg_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tg_arena_new(1 << 20);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tg_arena_free(arena);
-    return 0;
-}
 
 static struct thing *decode(const char *json)
 {

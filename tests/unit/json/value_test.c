@@ -9,22 +9,7 @@
 
 #include "api/runtime/base/cleanup.h"
 #include "api/runtime/json/value.h"
-
-static struct tg_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = tg_arena_new(1 << 20);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tg_arena_free(arena);
-    return 0;
-}
+#include "tests/support/test_arena.h"
 
 static struct tg_json *parse(const char *json)
 {
