@@ -75,12 +75,27 @@ static int tell_best(struct tg_explaining *e, const struct tg_rule_state *state,
     return rc;
 }
 
-static int tell_rule(struct tg_explaining *e, const struct tg_rule_state *state,
+/* All of its domains count, not only the one that was chosen for it. */
+static int count_roomy(struct tg_explaining *e, struct tg_rule_state *state, size_t *ret,
+                       struct tg_error *err)
+{
+    uint32_t chosen = state->chosen;
+    size_t *room;
+    int rc;
+
+    state->chosen = TG_NO_DOMAIN;
+    rc = tg_rule_room(e->board, state, &e->domain->scope, &room, err);
+    state->chosen = chosen;
+    for (size_t i = 0; rc == 0 && i < state->n_domains; i++)
+        *ret += room[i] > 0 ? 1 : 0;
+    return rc;
+}
+
+static int tell_rule(struct tg_explaining *e, struct tg_rule_state *state,
                      struct tg_explained_topology *ret, struct tg_error *err)
 {
     const struct tg_level *level = state->rule->level;
-    size_t *room;
-    int rc = tg_rule_room(e->board, state, &e->domain->scope, &room, err);
+    int rc = count_roomy(e, state, &ret->roomy, err);
 
     if (rc < 0)
         return rc;
@@ -92,8 +107,6 @@ static int tell_rule(struct tg_explaining *e, const struct tg_rule_state *state,
     ret->domains = state->n_domains;
     for (size_t k = 0; k < e->board->n_groups; k++)
         ret->members += tg_rule_binds(state, &e->board->groups[k]) ? e->board->groups[k].n : 0;
-    for (size_t i = 0; i < state->n_domains; i++)
-        ret->roomy += room[i] > 0 ? 1 : 0;
     return ret->most > 0 ? 0 : tell_best(e, state, ret, err);
 }
 
@@ -182,13 +195,16 @@ int tg_explain_topology(struct tg_explaining *e, struct tg_error *err)
 
 /* --- what would help -------------------------------------------------------------------------- */
 
-/* The least limit with which the domains have room for all that it binds, by number. */
+/* The least limit with which the domains have room for all that it binds, by number: in whichever
+ * domains other rules choose. */
 static int least_limit(struct tg_explaining *e, const struct tg_rule_state *state, size_t members,
                        size_t *ret, struct tg_error *err)
 {
     size_t *room, sum = 0;
-    int rc = tg_rule_room(e->board, state, &e->pack.everything, &room, err);
+    int rc;
 
+    tg_rules_keep(e->board, TG_RULES_REQUIRED);
+    rc = tg_rule_room(e->board, state, &e->pack.everything, &room, err);
     *ret = state->rule->most;
     while (rc == 0 && sum < members && *ret < members) {
         ++*ret;

@@ -10,8 +10,10 @@
 
 #define NODES_MAX 4
 #define DEVICES_MAX 4
-#define JOBS_MAX 3
+#define JOBS_MAX 4
 #define WANTS_MAX 2
+#define RULES_MAX 2
+#define ROLES 2
 #define NOBODY (-1)
 
 enum predicate { ANY, INDEX_IS, MEMORY_AT_LEAST, PREDICATES };
@@ -21,6 +23,7 @@ struct gpu {
     bool tainted, unsupported;
     int memory;
     int root;      /* an attribute of which the devices of a claim may have to be alike */
+    int clique;    /* the same of those of a whole gang; NOBODY: it has no such attribute */
     unsigned cuts; /* halves of the card that it takes, a bit each; 0: it is a card by itself */
 };
 struct box {
@@ -36,21 +39,28 @@ struct want {
     bool tolerates;
 };
 struct job {
-    int cpu;
+    int cpu; /* in thousandths */
+    size_t role;
     bool selects, affine, tolerates;
     bool same; /* all its devices have the same root */
     size_t n;
     struct want wants[WANTS_MAX];
 };
+enum place { ZONE, RACK, HOST, CLIQUE, PLACES };
+struct rule { /* beside pack of the whole */
+    enum place place;
+    size_t most;    /* members in one at most; 0: all in the same one */
+    unsigned roles; /* whom it binds, a bit each */
+};
 struct game {
     struct box boxes[NODES_MAX];
     struct job jobs[JOBS_MAX];
-    size_t n_boxes, n_jobs, n_residents;
-    bool pack;     /* in one rack */
-    bool wide;     /* in one zone instead */
-    size_t spread; /* members in one rack at most; 0: as many as there are */
-    bool together; /* all in one rack, as a rule of their role asks for it */
+    struct rule rules[RULES_MAX];
+    size_t n_boxes, n_jobs, n_residents, n_rules;
+    bool pack; /* in one rack */
+    bool wide; /* in one zone instead */
 };
+#define EVERYBODY ((1U << ROLES) - 1)
 
 static inline uint64_t next_random(uint64_t *state)
 {
@@ -84,7 +94,8 @@ static inline void generate_box(struct game *game, struct box *box, uint64_t *r)
                                     .tainted = one_in(r, 8),
                                     .unsupported = one_in(r, 12),
                                     .memory = 10 * (1 + below(r, 3)),
-                                    .root = (int)d % 2};
+                                    .root = (int)d % 2,
+                                    .clique = NOBODY};
         if (one_in(r, 2))
             box->gpus[d].holder = (int)game->n_residents++;
     }
@@ -92,7 +103,7 @@ static inline void generate_box(struct game *game, struct box *box, uint64_t *r)
 
 static inline void generate_job(struct job *job, uint64_t *r)
 {
-    *job = (struct job){.cpu = 1 + below(r, 2),
+    *job = (struct job){.cpu = 1000 * (1 + below(r, 2)),
                         .selects = one_in(r, 5),
                         .affine = one_in(r, 6),
                         .tolerates = one_in(r, 4),
@@ -114,7 +125,7 @@ static inline void generate(struct game *game, uint64_t *r)
     bool alike = !one_in(r, 4);
 
     *game = (struct game){.n_boxes = (size_t)(1 + below(r, NODES_MAX)),
-                          .n_jobs = (size_t)(1 + below(r, JOBS_MAX)),
+                          .n_jobs = (size_t)(1 + below(r, JOBS_MAX - 1)),
                           .pack = one_in(r, 3)};
     for (size_t i = 0; i < game->n_boxes; i++)
         generate_box(game, &game->boxes[i], r);
@@ -155,15 +166,110 @@ static inline void add_rule(struct game *game, uint64_t *r)
         for (size_t b = 0; b < game->n_boxes; b++)
             cut_box(&game->boxes[b], r);
         break;
-    case 2:
-        game->spread = game->pack ? 0 : 1;
-        break;
-    case 3:
-        game->together = !game->pack;
-        break;
     default:
         break;
     }
+}
+
+/* --- games that are about topology ------------------------------------------------------------ */
+
+enum kind { PACK, SPREAD, SPREAD_OF_ROLE, PACK_OF_ROLE, DEVICE_CONSTRAINT, TWO_RULES, KINDS };
+static const char *const kind_names[KINDS] = {
+    [PACK] = "pack",
+    [SPREAD] = "spread",
+    [SPREAD_OF_ROLE] = "spread of a role",
+    [PACK_OF_ROLE] = "pack of a role",
+    [DEVICE_CONSTRAINT] = "deviceConstraints",
+    [TWO_RULES] = "two rules",
+};
+
+static inline struct rule generate_rule(enum kind kind, uint64_t *r)
+{
+    static const enum place spreads[] = {ZONE, RACK, HOST};
+    static const enum place packs[] = {RACK, HOST, HOST, ZONE};
+    struct rule rule = {.place = packs[below(r, 4)], .roles = EVERYBODY};
+
+    if (kind == TWO_RULES)
+        kind = (enum kind)(SPREAD + below(r, TWO_RULES - SPREAD));
+    if (kind == SPREAD_OF_ROLE || kind == PACK_OF_ROLE)
+        rule.roles = 1U << (one_in(r, 6) ? 0 : 1);
+    if (kind == SPREAD || kind == SPREAD_OF_ROLE) {
+        rule.place = spreads[below(r, 3)];
+        rule.most = one_in(r, 3) ? 2 : 1;
+    }
+    if (kind == DEVICE_CONSTRAINT)
+        rule.place = CLIQUE;
+    return rule;
+}
+
+/* Room for most gangs, so that it is the topology that is in the way: few rules of nodes, labels
+ * nearly everywhere, cards of one clique a node but for some. */
+static inline void generate_roomy_box(struct game *game, struct box *box, uint64_t *r)
+{
+    int clique = below(r, 2);
+
+    *box = (struct box){.cpu = 4 + below(r, 4),
+                        .rack = one_in(r, 6) ? NOBODY : below(r, 2),
+                        .zone = one_in(r, 2),
+                        .labelled = !one_in(r, 8),
+                        .cordoned = one_in(r, 16),
+                        .tainted = one_in(r, 16),
+                        .n = (size_t)(1 + below(r, DEVICES_MAX))};
+    for (size_t d = 0; d < box->n; d++) {
+        box->gpus[d] = (struct gpu){.holder = NOBODY,
+                                    .tainted = one_in(r, 12),
+                                    .unsupported = one_in(r, 16),
+                                    .memory = 10 * (1 + below(r, 3)),
+                                    .root = (int)d % 2,
+                                    .clique = one_in(r, 10) ? below(r, 3) - 1 : clique};
+        if (one_in(r, 5))
+            box->gpus[d].holder = (int)game->n_residents++;
+    }
+}
+
+/* Some ask for more, most for one card whichever it is. */
+static inline void generate_easy_job(struct job *job, uint64_t *r)
+{
+    generate_job(job, r);
+    if (one_in(r, 3))
+        return;
+    job->n = 1;
+    job->selects = job->affine = false;
+    job->wants[0] = (struct want){.count = (size_t)(1 + one_in(r, 3)), .tolerates = !one_in(r, 3)};
+}
+
+/* The first member is of a role of its own if there are roles. They ask for different things in
+ * some games, and for the same in others. */
+static inline void generate_ruled(struct game *game, enum kind kind, uint64_t *r)
+{
+    bool alike = !one_in(r, 3), roles = kind == SPREAD_OF_ROLE || kind == PACK_OF_ROLE;
+
+    *game = (struct game){.n_boxes = (size_t)(NODES_MAX - below(r, 2)),
+                          .n_jobs = (size_t)(JOBS_MAX - (kind == PACK_OF_ROLE ? 0 : below(r, 2))),
+                          .n_rules = kind == PACK        ? 0
+                                     : kind == TWO_RULES ? 2
+                                                         : 1,
+                          .pack = kind == PACK || (kind != PACK_OF_ROLE && one_in(r, 8))};
+    for (size_t i = 0; i < game->n_boxes; i++)
+        generate_roomy_box(game, &game->boxes[i], r);
+    for (size_t i = 0; i < game->n_rules; i++) {
+        game->rules[i] = generate_rule(kind, r);
+        roles = roles || game->rules[i].roles != EVERYBODY;
+    }
+    for (size_t i = 0; i < game->n_jobs; i++) {
+        struct job *job = &game->jobs[i];
+
+        if (i > 0 && (alike || one_in(r, 2)))
+            *job = game->jobs[i - 1];
+        else
+            generate_easy_job(job, r);
+        job->role = roles && i > 0 ? 1 : 0;
+    }
+}
+
+static inline bool binds(const struct rule *rule, const struct job *job)
+{
+    return (rule->roles >> job->role & 1U) != 0;
 }
 
 /* --- the game as objects ---------------------------------------------------------------------- */
@@ -173,13 +279,19 @@ struct table {
     struct tg_fleet *fleet;
     struct tg_piece *pieces;
     struct tg_place_request request;
-    struct tg_place_rule rule;
+    struct tg_place_rule rules[RULES_MAX];
+    bool roles[RULES_MAX][ROLES];
 };
 
-static const struct tg_level levels[] = {
-    {.name = "zone", .node_label = "zone", .rank = 0},
-    {.name = "rack", .node_label = "rack", .rank = 1},
+static const struct tg_level levels[PLACES] = {
+    [ZONE] = {.name = "zone", .node_label = "zone", .rank = 0},
+    [RACK] = {.name = "rack", .node_label = "rack", .rank = 1},
+    [HOST] = {.name = TG_LEVEL_HOST, .rank = 2},
+    [CLIQUE] = {.name = GPU_DRIVER "/clique",
+                .device_attribute = GPU_DRIVER "/clique",
+                .rank = TG_LEVEL_UNRANKED},
 };
+static const char *const rule_fields[RULES_MAX] = {"rule 0", "rule 1"};
 
 /* The halves of its card that a piece takes. */
 static inline const char *consumed(const struct gpu *gpu, char *ret, size_t size)
@@ -195,11 +307,20 @@ static inline const char *consumed(const struct gpu *gpu, char *ret, size_t size
     return ret;
 }
 
+/* Its clique, or nothing. */
+static inline const char *attributed(const struct gpu *gpu, char *ret, size_t size)
+{
+    ret[0] = '\0';
+    if (gpu->clique != NOBODY)
+        snprintf(ret, size, ",\"clique\":{\"string\":\"c%d\"}", gpu->clique);
+    return ret;
+}
+
 static inline void lay_box(struct world *w, const struct game *game, size_t b)
 {
     const struct box *box = &game->boxes[b];
     bool cut = box->n > 0 && box->gpus[0].cuts != 0;
-    char json[8192], rack[32] = "", counters[256];
+    char json[8192], rack[32] = "", counters[256], clique[64];
     size_t at = 0;
 
     if (box->rack != NOBODY)
@@ -221,8 +342,9 @@ static inline void lay_box(struct world *w, const struct game *game, size_t b)
         at += (size_t)snprintf(
             json + at, sizeof(json) - at,
             "%s{\"name\":\"gpu-%zu\",\"attributes\":{\"index\":{\"int\":%zu},\"memory\":{\"int\":%d"
-            "},\"root\":{\"int\":%d}%s}%s%s}",
+            "},\"root\":{\"int\":%d}%s%s}%s%s}",
             d == 0 ? "" : ",", d, d, box->gpus[d].memory, box->gpus[d].root,
+            attributed(&box->gpus[d], clique, sizeof(clique)),
             box->gpus[d].unsupported ? ",\"tangram.dev/x\":{\"bool\":true}" : "",
             box->gpus[d].tainted ? ",\"taints\":[{\"key\":\"t\",\"effect\":\"NoSchedule\"}]" : "",
             consumed(&box->gpus[d], counters, sizeof(counters)));
@@ -280,7 +402,7 @@ static inline struct tg_piece lay_job(struct world *w, const struct job *job, si
     size_t at = 0;
 
     snprintf(name, sizeof(name), "m-%02zu", number);
-    snprintf(cpu, sizeof(cpu), "%d", job->cpu);
+    snprintf(cpu, sizeof(cpu), "%dm", job->cpu);
     snprintf(more, sizeof(more), "%s%s%s",
              job->selects ? "\"nodeSelector\":{\"good\":\"yes\"}," : "",
              job->affine ? "\"affinity\":{\"nodeAffinity\":{"
@@ -303,6 +425,18 @@ static inline struct tg_piece lay_job(struct world *w, const struct job *job, si
     return new_piece(w, new_pod(w, name, cpu, more), new_claim(w, name, requests));
 }
 
+static inline void lay_rule(struct table *t, const struct rule *rule, size_t number)
+{
+    for (size_t i = 0; i < ROLES; i++)
+        t->roles[number][i] = (rule->roles >> i & 1U) != 0;
+    t->rules[number] =
+        (struct tg_place_rule){.level = &levels[rule->place],
+                               .roles = rule->roles == EVERYBODY ? NULL : t->roles[number],
+                               .most = rule->most,
+                               .required = true,
+                               .field = rule_fields[number]};
+}
+
 static inline void lay(struct table *t, const struct game *game)
 {
     size_t n = 0;
@@ -320,18 +454,20 @@ static inline void lay(struct table *t, const struct game *game)
     }
     t->pieces = tg_arena_alloc_array(t->w.arena, game->n_jobs, sizeof(*t->pieces));
     assert_non_null(t->pieces);
-    for (n = 0; n < game->n_jobs; n++)
+    for (n = 0; n < game->n_jobs; n++) {
         t->pieces[n] = lay_job(&t->w, &game->jobs[n], n);
+        t->pieces[n].role = game->jobs[n].role;
+    }
+    for (size_t i = 0; i < game->n_rules; i++)
+        lay_rule(t, &game->rules[i], i);
     t->request = (struct tg_place_request){.name = "gang ns/g",
                                            .pieces = t->pieces,
                                            .n_pieces = n,
-                                           .pack_required = game->wide   ? &levels[0]
-                                                            : game->pack ? &levels[1]
-                                                                         : NULL};
-    t->rule = (struct tg_place_rule){
-        .level = &levels[1], .most = game->spread, .required = true, .field = "rule"};
-    t->request.rules = &t->rule;
-    t->request.n_rules = game->spread > 0 || game->together ? 1 : 0;
+                                           .pack_required = game->wide   ? &levels[ZONE]
+                                                            : game->pack ? &levels[RACK]
+                                                                         : NULL,
+                                           .rules = t->rules,
+                                           .n_rules = game->n_rules};
     t->fleet = world_fleet(&t->w);
 }
 
@@ -340,6 +476,7 @@ static inline void clear(struct table *t)
     world_done(&t->w);
 }
 
+/* What the product says. */
 static inline bool places(const struct game *game)
 {
     struct table t;
