@@ -10,6 +10,7 @@
 #include "controller/commit/search.h"
 #include "controller/core/explain/document.h"
 #include "controller/core/explain/words.h"
+#include "controller/gather/fleet.h"
 #include "controller/lessons.h"
 
 #define UNIT_MEMORY ((size_t)256 << 20)
@@ -100,37 +101,7 @@ static int make_gangs(struct simulating *s, bool *ret_made)
     return 0;
 }
 
-/* --- the fleet ------------------------------------------------------------------------------- */
-
-int tg_simulation_fleet(struct tg_world *world, struct tg_fleet **ret, struct tg_error *err)
-{
-    const struct tg_view_list *lists = world->view.lists;
-    const struct tg_fleet_input input = {
-        .nodes = (const struct tg_node *const *)lists[TG_VIEW_NODE].items,
-        .n_nodes = lists[TG_VIEW_NODE].n,
-        .slices = (const struct tg_resource_slice *const *)lists[TG_VIEW_SLICE].items,
-        .n_slices = lists[TG_VIEW_SLICE].n,
-        .classes = (const struct tg_device_class *const *)lists[TG_VIEW_CLASS].items,
-        .n_classes = lists[TG_VIEW_CLASS].n,
-        .claims = (const struct tg_resource_claim *const *)lists[TG_VIEW_CLAIM].items,
-        .n_claims = lists[TG_VIEW_CLAIM].n,
-        .pods = (const struct tg_pod *const *)lists[TG_VIEW_POD].items,
-        .n_pods = lists[TG_VIEW_POD].n,
-        .taint_rules = (const struct tg_device_taint_rule *const *)lists[TG_VIEW_TAINT_RULE].items,
-        .n_taint_rules = lists[TG_VIEW_TAINT_RULE].n,
-        .volumes = (const struct tg_persistent_volume *const *)lists[TG_VIEW_VOLUME].items,
-        .n_volumes = lists[TG_VIEW_VOLUME].n,
-        .volume_claims =
-            (const struct tg_persistent_volume_claim *const *)lists[TG_VIEW_VOLUME_CLAIM].items,
-        .n_volume_claims = lists[TG_VIEW_VOLUME_CLAIM].n,
-        .storage_classes =
-            (const struct tg_storage_class *const *)lists[TG_VIEW_STORAGE_CLASS].items,
-        .n_storage_classes = lists[TG_VIEW_STORAGE_CLASS].n,
-        .instance = tg_configuration_instance(world->configuration),
-        .selectors = world->view.selectors};
-
-    return tg_fleet_new(&input, world->arena, ret, err);
-}
+/* --- what is given away already --------------------------------------------------------------- */
 
 static void assume_claim(struct simulating *s, const struct tg_unit *unit,
                          const struct tg_plan *plan, const struct tg_plan_member *member,
@@ -455,6 +426,12 @@ int tg_simulate_in(struct tg_world *world, int64_t now, struct tg_simulation *re
     *ret =
         (struct tg_simulation){.fleet = ret->fleet, .explain = ret->explain, .learn = ret->learn};
     return run(&s);
+}
+
+int tg_simulation_fleet(struct tg_world *world, struct tg_fleet **ret, struct tg_error *err)
+{
+    return tg_view_fleet(&world->view, tg_configuration_instance(world->configuration),
+                         world->arena, ret, err);
 }
 
 int tg_simulate(struct tg_world *world, int64_t now, struct tg_simulation *ret,

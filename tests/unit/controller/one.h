@@ -14,6 +14,7 @@
 
 #include "api/runtime/base/str.h"
 #include "controller/commit/parts.h"
+#include "controller/gather/fleet.h"
 #include "tests/unit/controller/bench.h"
 
 /* One look at the bench's cluster. */
@@ -42,26 +43,12 @@ static inline const struct tg_unit *one_unit(struct one *one, const char *key)
 
 static inline void one_look(struct one *one, struct bench *bench)
 {
-    struct tg_view_list *lists;
-    struct tg_fleet_input fleet;
-
     *one = (struct one){.bench = bench};
-    lists = one->view.lists;
     tg_view_init(&one->view);
     tg_cluster_relist(bench->cluster);
     tg_cluster_fill_view(bench->cluster, bench->rotate, &one->view);
     assert_int_equal(tg_gather(&one->view, "default", bench->arena, &one->units, &one->err), 0);
-    fleet = (struct tg_fleet_input){
-        .nodes = (const struct tg_node *const *)lists[TG_VIEW_NODE].items,
-        .n_nodes = lists[TG_VIEW_NODE].n,
-        .slices = (const struct tg_resource_slice *const *)lists[TG_VIEW_SLICE].items,
-        .n_slices = lists[TG_VIEW_SLICE].n,
-        .classes = (const struct tg_device_class *const *)lists[TG_VIEW_CLASS].items,
-        .n_classes = lists[TG_VIEW_CLASS].n,
-        .claims = (const struct tg_resource_claim *const *)lists[TG_VIEW_CLAIM].items,
-        .n_claims = lists[TG_VIEW_CLAIM].n,
-        .instance = "default"};
-    assert_int_equal(tg_fleet_new(&fleet, bench->arena, &one->fleet, &one->err), 0);
+    assert_int_equal(tg_view_fleet(&one->view, "default", bench->arena, &one->fleet, &one->err), 0);
     one->input = (struct tg_commit_input){.view = &one->view,
                                           .fleet = one->fleet,
                                           .instance = "default",
