@@ -97,6 +97,18 @@ static void print_outcome(const struct tg_outcome *o, struct tg_arena *arena, FI
         print_wrapped(o->text, out);
 }
 
+/* A quota is no matter of placement, but who reads "everything fits" beside one has to know. */
+static void print_ignored(const char *kind, size_t n, FILE *out)
+{
+    if (tg_streq(kind, "ResourceQuota"))
+        fprintf(out,
+                "note: ResourceQuotas are not counted (%zu): pods and claims that one refuses are "
+                "never created, and their gang waits for them\n",
+                n);
+    else
+        fprintf(out, "note: kind %s means nothing here (%zu)\n", kind, n);
+}
+
 static void print_notes(const struct tg_world *world, FILE *out)
 {
     if (world->gates_added > 0)
@@ -105,8 +117,7 @@ static void print_notes(const struct tg_world *world, FILE *out)
                 "; policies add it on Kubernetes 1.36 and newer\n",
                 world->gates_added);
     for (struct tg_map_entry *e = tg_map_first(world->ignored); e != NULL; e = tg_map_next(e))
-        fprintf(out, "note: kind %s means nothing here (%zu)\n", tg_map_key(e),
-                (size_t)(uintptr_t)tg_map_value(e));
+        print_ignored(tg_map_key(e), (size_t)(uintptr_t)tg_map_value(e), out);
 }
 
 static void print_fleet(const struct tg_picture *picture, FILE *out)

@@ -242,9 +242,10 @@ static const char *too_small(const struct looking *l, const char *field, int64_t
     if (!l->alone || !is_outermost(l) || creates < 0 || (size_t)creates >= l->wanted)
         return NULL;
     return tg_arena_printf(l->arena,
-                           "%s %s creates at most %lld pods at a time (spec.%s), fewer than the "
+                           "%s %s creates at most %lld %s at a time (spec.%s), fewer than the "
                            "%zu members of the gang: raise it, or make the gang smaller.",
-                           kind_of(l), name_of(l), (long long)creates, field, l->wanted);
+                           kind_of(l), name_of(l), (long long)creates,
+                           creates == 1 ? "pod" : "pods", field, l->wanted);
 }
 
 static const char *too_few_replicas(const struct looking *l)

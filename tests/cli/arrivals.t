@@ -36,6 +36,17 @@ For programs.
   {"apiVersion":"tangram.dev/v1alpha1","kind":"Playback","nodes":10,"cards":80,"used":0.527639,"fragmented":…,"waitMean_s":288.333,"waitMedian_s":0,"wait95_s":1170,"waitMax_s":1170,"neverRan":1,"gangs":[{"name":"train-a","at_s":0,"wait_s":0},{"name":"serve-1","at_s":10,"wait_s":0},{"name":"serve-2","at_s":20,"wait_s":0},{"name":"train-b","at_s":30,"wait_s":1170},{"name":"train-c","at_s":40,"wait_s":560},{"name":"train-d","at_s":50,"wait_s":0},{"name":"huge","at_s":60,"reason":"NeverFits"}],"points":[{"at_s":0,"running":0,"waiting":0,"used":0.0875,"fragmented":…}…
   [1]
 
+Of equal priority, who came first tries first.
+
+  $ simulate -o json ten-nodes.yaml --arrivals order.csv
+  {…"gangs":[{"name":"first","at_s":0,"wait_s":0},{"name":"second","at_s":10,"wait_s":90},{"name":"third","at_s":20,"wait_s":180}],…
+
+Policies learn of what arrives, as in the controller: the second gang of two whole nodes waits for 44 s; it would for 66 s if single pods
+were placed without knowing that gangs come.
+
+  $ simulate -o json racks-of-two.yaml --arrivals mix.csv
+  {…{"name":"j20","at_s":94,"wait_s":44},…
+
 A row that cannot be used is said with line and column.
 
   $ simulate ten-nodes.yaml --arrivals bad-arrivals.csv

@@ -107,6 +107,44 @@ One thing alone, as data.
   kubectl-tangram: …
   [2]
 
+A place that a gang of the cluster holds for a lost member is not free.
+
+  $ fit ten-nodes.yaml nine.yaml
+  yes
+  $ fit ten-nodes.yaml held.yaml nine.yaml
+  no
+  claim default/nine-8-gpus: FragmentedDevices: 8 devices on one node are needed; 8 are free in all, but spread over 2 nodes with at most 7 each (best: node h-1 with 7 of 8; the others there are held by gang/default/running). It would fit now with 7 devices in request gpus
+  [1]
+
+Policies know what comes, as in the controller: who takes any card leaves the scarce one, although it is first, to those who need it.
+
+  $ simulate mixed-nodes.yaml scarce.yaml
+  claim default/any-0-gpu: placed
+    any-0  b-0  gpu=gpu-0
+  claim default/picky-0-gpu: placed
+    picky-0  a-0  gpu=gpu-0
+  claim default/picky-1-gpu: placed
+    picky-1  a-0  gpu=gpu-1
+  claim default/picky-2-gpu: placed
+    picky-2  a-0  gpu=gpu-2
+  claim default/picky-3-gpu: placed
+    picky-3  a-0  gpu=gpu-3
+  fleet: 2 nodes, 8 cards: 0 in use before, 5 used here, 3 untouched
+  note: 5 pods lack the scheduling gate tangram.dev/gang; policies add it on Kubernetes 1.36 and newer
+  answer: yes, everything fits
+
+A quota is not a reason of ours: what it refuses is never created. Who reads that everything fits is told.
+
+  $ simulate ten-nodes.yaml quota.yaml llama.yaml
+  gang default/llama-70b: placed
+    llama-0  h-4  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+    llama-1  h-5  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+    llama-2  h-6  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+    llama-3  h-7  gpus=gpu-0,gpu-1,gpu-2,gpu-3,gpu-4,gpu-5,gpu-6,gpu-7
+  fleet: 10 nodes, 80 cards: 7 in use before, 32 used here, 41 untouched
+  note: ResourceQuotas are not counted (1): pods and claims that one refuses are never created, and their gang waits for them
+  answer: yes, everything fits
+
 A pod with a volume: its claim waits for a class that nobody has told of; with the class, the volume is made where the pod goes.
 
   $ simulate ten-nodes.yaml volume.yaml

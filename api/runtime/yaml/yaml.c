@@ -325,12 +325,20 @@ static int run(struct builder *b)
     return rc;
 }
 
+/* Editors of some systems begin a file with it; it is not part of the text. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 int tg_yaml_parse_all(const char *data, size_t n, size_t max, struct tg_arena *arena,
                       struct tg_json ***ret, size_t *ret_n, struct tg_error *err)
 {
     struct builder b = {.arena = arena, .number = TG_BUF_INIT(n + 32), .max = max, .err = err};
     int rc;
 
+    if (n >= strlen(BYTE_ORDER_MARK) &&
+        memcmp(data, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+        data += strlen(BYTE_ORDER_MARK);
+        n -= strlen(BYTE_ORDER_MARK);
+    }
     b.documents = tg_arena_alloc_array(arena, max, sizeof(struct tg_json *));
     if (b.documents == NULL || !yaml_parser_initialize(&b.parser))
         return no_memory(&b);

@@ -161,7 +161,7 @@ static void a_job_that_runs_fewer_pods_than_the_gang_has_is_named(void **state)
     const struct link queue[] = {{"batch/v1", "Job", ",'spec':{'parallelism':4}"}, CHAIN_END};
 
     expect(explain(*state, narrow, 2, 4, true), "Job a creates at most 2 pods", "spec.parallelism");
-    expect(explain(*state, quiet, 1, 4, true), "at most 1 pods", "spec.parallelism");
+    expect(explain(*state, quiet, 1, 4, true), "at most 1 pod at a time", "spec.parallelism");
     expect(explain(*state, few, 2, 4, true), "Job a creates at most 3 pods", "spec.completions");
     assert_null(explain(*state, enough, 2, 4, true));
     assert_null(explain(*state, queue, 2, 4, true));
@@ -249,9 +249,122 @@ static void objects_without_the_fields_say_nothing_and_break_nothing(void **stat
     assert_null(tg_owner_explain(&none, 4, true, *state));
 }
 
+/* Whole sentences, for readers who have never seen the source: each kind, each setting. */
+static const struct told {
+    const char *name;
+    struct link links[3];
+    size_t members, wanted;
+    const char *text;
+} told[] = {
+    {"a StatefulSet in order",
+     {{"apps/v1", "StatefulSet", ",'spec':{'replicas':3}"}, CHAIN_END},
+     1,
+     3,
+     "StatefulSet a creates a pod only when the one before is ready, and a pod that waits for "
+     "its gang never is: create the StatefulSet anew with spec.podManagementPolicy: Parallel."},
+    {"a StatefulSet in an update",
+     {{"apps/v1", "StatefulSet",
+       ",'spec':{'replicas':3,'podManagementPolicy':'Parallel'},'status':{'currentRevision':'1',"
+       "'updateRevision':'2'}"},
+      CHAIN_END},
+     3,
+     3,
+     "StatefulSet a is being updated pod by pod, and goes on only when the new pod is ready, "
+     "which it is not before all are new: delete its old pods, and set "
+     "spec.updateStrategy.type: OnDelete."},
+    {"a StatefulSet that is too small",
+     {{"apps/v1", "StatefulSet", ",'spec':{'replicas':2,'podManagementPolicy':'Parallel'}"},
+      CHAIN_END},
+     2,
+     4,
+     "StatefulSet a creates at most 2 pods at a time (spec.replicas), fewer than the 4 "
+     "members of the gang: raise it, or make the gang smaller."},
+    {"a ReplicaSet",
+     {{"apps/v1", "ReplicaSet", ",'spec':{'replicas':2}"}, CHAIN_END},
+     2,
+     4,
+     "ReplicaSet a creates at most 2 pods at a time (spec.replicas), fewer than the 4 members "
+     "of the gang: raise it, or make the gang smaller."},
+    {"a Deployment in an update",
+     {{"apps/v1", "ReplicaSet", ",'spec':{'replicas':1}"},
+      {"apps/v1", "Deployment", ",'spec':{'replicas':4}"},
+      CHAIN_END},
+     1,
+     4,
+     "Deployment b replaces its pods step by step, and goes on only when new pods are ready, "
+     "which they are not before all are new: set spec.strategy.type: Recreate."},
+    {"a Deployment that is too small",
+     {{"apps/v1", "ReplicaSet", ",'spec':{'replicas':2}"},
+      {"apps/v1", "Deployment", ",'spec':{'replicas':2}"},
+      CHAIN_END},
+     2,
+     4,
+     "Deployment b creates at most 2 pods at a time (spec.replicas), fewer than the 4 members "
+     "of the gang: raise it, or make the gang smaller."},
+    {"a Job that is suspended",
+     {{"batch/v1", "Job", ",'spec':{'parallelism':4,'suspend':true}"}, CHAIN_END},
+     1,
+     4,
+     "Job a is suspended and creates no pods until spec.suspend is false."},
+    {"a Job with few pods at a time",
+     {{"batch/v1", "Job", ",'spec':{'parallelism':2,'completions':8}"}, CHAIN_END},
+     2,
+     4,
+     "Job a creates at most 2 pods at a time (spec.parallelism), fewer than the 4 members of "
+     "the gang: raise it, or make the gang smaller."},
+    {"a Job with few pods",
+     {{"batch/v1", "Job", ",'spec':{'parallelism':8,'completions':3}"}, CHAIN_END},
+     3,
+     4,
+     "Job a creates at most 3 pods at a time (spec.completions), fewer than the 4 members of "
+     "the gang: raise it, or make the gang smaller."},
+    {"a LeaderWorkerSet whose leader goes first",
+     {{"apps/v1", "StatefulSet", ",'spec':{'replicas':1,'podManagementPolicy':'Parallel'}"},
+      {"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
+       ",'spec':{'replicas':1,'startupPolicy':'LeaderReady'}"},
+      CHAIN_END},
+     1,
+     4,
+     "LeaderWorkerSet b creates the workers of a group only when its leader is ready, and a "
+     "leader that waits for its gang never is: set spec.startupPolicy: LeaderCreated."},
+    {"a JobSet in order",
+     {{"batch/v1", "Job", ",'spec':{'parallelism':1}"},
+      {"jobset.x-k8s.io/v1alpha2", "JobSet",
+       ",'spec':{'startupPolicy':{'startupPolicyOrder':'InOrder'}}"},
+      CHAIN_END},
+     1,
+     4,
+     "JobSet b creates a job only when the pods of the one before are ready, and pods that "
+     "wait for their gang never are: set spec.startupPolicy.startupPolicyOrder: AnyOrder."},
+    {"a JobSet with dependencies",
+     {{"batch/v1", "Job", ",'spec':{'parallelism':1}"},
+      {"jobset.x-k8s.io/v1alpha2", "JobSet",
+       ",'spec':{'replicatedJobs':[{'name':'leader'},{'name':'worker','dependsOn':[{'name':"
+       "'leader'}]}]}"},
+      CHAIN_END},
+     1,
+     4,
+     "JobSet b creates job worker only after job leader, whose pods wait for their gang: "
+     "remove dependsOn of spec.replicatedJobs, or give job worker a gang of its own."},
+};
+
+static void each_kind_of_owner_is_told_like_this(void **state)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        const char *is = explain(*state, told[i].links, told[i].members, told[i].wanted, true);
+
+        if (!tg_streq(is, told[i].text) && ++wrong > 0)
+            print_error("%s: is  %s\nnot %s\n", told[i].name, tg_or(is, "(nothing)"), told[i].text);
+    }
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_of_owner_is_told_like_this),
         cmocka_unit_test(a_stateful_set_that_creates_pods_in_order_is_named_until_all_are_there),
         cmocka_unit_test(
             a_stateful_set_in_the_middle_of_an_update_is_named_unless_pods_are_deleted_by_hand),

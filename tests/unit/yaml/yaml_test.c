@@ -60,6 +60,9 @@ static void test_yaml_becomes_the_json_that_it_means(void **state)
                 "\"labels\":{}},{\"count\":2,\"text\":\"a\\nb\\n\",\"folded\":\"c "
                 "d\"}],\"nothing\":null,\"quoted\":\"1\\n\",\"single\":\"true\",\"list\":[]}");
     assert_json("{\"json\": [1, 2.50, true, null, \"x\"]}", "{\"json\":[1,2.50,true,null,\"x\"]}");
+    assert_json("\xef\xbb\xbf" /* as some editors begin a file */
+                "a: 1\nb: 2\n",
+                "{\"a\":1,\"b\":2}");
     assert_json("!!str 1", "\"1\"");
     assert_json("! 1", "\"1\"");
     assert_json("!!int \"7\"", "7");
