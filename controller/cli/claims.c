@@ -81,14 +81,14 @@ static void add_claims(struct tg_world *world, struct tg_pod *pod,
         if (entry->resource_claim_template_name == NULL || entry->name == NULL)
             continue;
         template = find_template(world, pod, entry->resource_claim_template_name);
-        if (template == NULL) {
+        if (template == NULL && !world->unreadable_template)
             tg_problems_add(world->problems, document->file, document->root, "",
                             "%s %s: claim \"%s\" is made of ResourceClaimTemplate %s, which is not "
                             "among the files: add it",
                             document->kind, document->name, entry->name,
                             entry->resource_claim_template_name);
+        if (template == NULL)
             continue;
-        }
         statuses[status->resource_claim_statuses.n++] = (struct tg_pod_claim_status){
             .name = entry->name, .resource_claim_name = make_claim(world, pod, entry, template)};
     }

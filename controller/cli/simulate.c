@@ -177,6 +177,8 @@ static int add_cluster(const struct simulate_options *chosen, struct tg_load *lo
     struct tg_link link;
     int r = tg_link_open(chosen->kubeconfig, load->arena, &link, &err);
 
+    if (r < 0 && !chosen->from_cluster)
+        tg_error_wrap(&err, "the files hold no nodes, and there is no cluster to ask instead");
     if (r < 0)
         return tg_cli_fail(TG_EXIT_CLUSTER, &err);
     r = tg_load_cluster(load, &link, NULL, &err);

@@ -109,8 +109,10 @@ static void add_template(struct tg_world *world, const struct tg_document *docum
     struct tg_object *object = decode(world, document, &tg_resource_claim_template_type, true);
     const char *key;
 
-    if (object == NULL)
+    if (object == NULL) {
+        world->unreadable_template = true;
         return;
+    }
     key = tg_arena_printf(world->arena, "%s/%s", object->metadata->namespace_,
                           object->metadata->name);
     if (key != NULL)

@@ -38,12 +38,13 @@ struct tg_world {
     struct tg_zoneinfo *zoneinfo; /* what selectors are compiled for: the newest release */
     struct tg_cel_zones zones;
     struct tg_selector_options selectors;
-    const char *created;  /* creationTimestamp of what is made */
-    int64_t cards;        /* of short fleets */
-    bool short_form;      /* a Fleet document was there */
-    size_t made;          /* objects made, for UIDs */
-    size_t gates_added;   /* pods that got the gate */
-    struct tg_map *fresh; /* UIDs of pods that no cluster has seen yet */
+    const char *created;      /* creationTimestamp of what is made */
+    int64_t cards;            /* of short fleets */
+    bool short_form;          /* a Fleet document was there */
+    bool unreadable_template; /* a ResourceClaimTemplate has a problem, which is told */
+    size_t made;              /* objects made, for UIDs */
+    size_t gates_added;       /* pods that got the gate */
+    struct tg_map *fresh;     /* UIDs of pods that no cluster has seen yet */
 };
 
 /* created: RFC 3339, for objects without a time; outlives the world. */

@@ -47,3 +47,15 @@ What cannot be used is said with file, line and column, all of it, and the exit 
   [2]
   $ --version
   kubectl-tangram 0.1.0
+
+What follows from a problem is not told as another one: the template is there.
+
+  $ simulate ten-nodes.yaml bad-template.yaml
+  bad-template.yaml:4:97: spec.spec.devices.requests[0].exactly.count: expected an integer, found a string
+  [2]
+
+Who forgets the fleet is told why a cluster is looked for.
+
+  $ fit --kubeconfig nothing-there llama.yaml
+  kubectl-tangram: the files hold no nodes, and there is no cluster to ask instead: cannot open "nothing-there": No such file or directory
+  [3]
