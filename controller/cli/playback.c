@@ -45,6 +45,7 @@ struct playing {
     struct tg_map *node_index; /* name -> index + 1 */
     struct tg_map *parts;      /* "node/device" -> parts of a card, where that is not all */
     TG_VEC(struct job *) waiting, running;
+    size_t never; /* wait as well, but are known never to fit: nothing is kept of them */
     struct tg_error *err;
 };
 
@@ -309,6 +310,12 @@ static int try_waiting(struct playing *p, double at)
     return r;
 }
 
+/* What would not fit into the empty fleet either does not fit later: the fleet stays as it is. */
+static bool fits_never(const struct playing *p, size_t index)
+{
+    return tg_streq(p->out->jobs.items[index].reason, "NeverFits");
+}
+
 static int arrive(struct playing *p, size_t index)
 {
     struct job *job = job_new(p, index);
@@ -319,7 +326,10 @@ static int arrive(struct playing *p, size_t index)
     r = try_job(p, job, p->arrivals->items.items[index].at);
     if (job->plan != NULL)
         *TG_VEC_PUSH(&p->running) = job;
-    else
+    else if (fits_never(p, index)) {
+        p->never++;
+        job_free(job);
+    } else
         *TG_VEC_PUSH(&p->waiting) = job;
     return r;
 }
@@ -353,7 +363,7 @@ static void note_point(struct playing *p, double at)
     }
     *point = (struct tg_playback_point){.at = at,
                                         .running = p->running.n,
-                                        .waiting = p->waiting.n,
+                                        .waiting = p->waiting.n + p->never,
                                         .used = all == 0 ? 0 : (double)used / (double)all,
                                         .fragmented =
                                             all == used ? 0 : (double)holes / (double)(all - used)};

@@ -36,7 +36,8 @@ struct builder {
     unsigned depth;
     bool empty; /* the document has no content at all */
     struct tg_buf number;
-    struct tg_json **documents; /* max of them */
+    struct tg_json **documents;
+    size_t room; /* for so many of them */
     size_t n, max;
     struct tg_error *err;
 };
@@ -253,6 +254,25 @@ static int on_end(struct builder *b, const yaml_event_t *event)
     return tg_json_tree_end(&b->tree) != 0 ? no_memory(b) : 0;
 }
 
+/* Most streams have few documents, whatever is allowed. */
+static int push_document(struct builder *b)
+{
+    size_t room = b->room == 0 ? 4 : 2 * b->room;
+    struct tg_json **more;
+
+    if (b->n == b->room) {
+        more = tg_arena_alloc_array(b->arena, room, sizeof(struct tg_json *));
+        if (more == NULL)
+            return no_memory(b);
+        if (b->n > 0)
+            memcpy(more, b->documents, b->n * sizeof(struct tg_json *));
+        b->documents = more;
+        b->room = room;
+    }
+    b->documents[b->n++] = b->tree.root;
+    return 0;
+}
+
 static int on_document_end(struct builder *b, const yaml_event_t *event)
 {
     if (b->empty)
@@ -260,8 +280,7 @@ static int on_document_end(struct builder *b, const yaml_event_t *event)
     if (b->n == b->max)
         return refuse(b, event->start_mark, "more than %zu document%s", b->max,
                       b->max == 1 ? "" : "s");
-    b->documents[b->n++] = b->tree.root;
-    return 0;
+    return push_document(b);
 }
 
 static int on_event(struct builder *b, const yaml_event_t *event)
@@ -339,8 +358,7 @@ int tg_yaml_parse_all(const char *data, size_t n, size_t max, struct tg_arena *a
         data += strlen(BYTE_ORDER_MARK);
         n -= strlen(BYTE_ORDER_MARK);
     }
-    b.documents = tg_arena_alloc_array(arena, max, sizeof(struct tg_json *));
-    if (b.documents == NULL || !yaml_parser_initialize(&b.parser))
+    if (!yaml_parser_initialize(&b.parser))
         return no_memory(&b);
     yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&b.parser, (const unsigned char *)data, n);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -148,6 +149,23 @@ static void test_streams_skip_empty_documents_and_are_limited(void **state)
     assert_string_equal(err.message, "line 8, column 1: more than 1 document");
 }
 
+static void test_documents_cost_what_there_are_not_what_is_allowed(void **state)
+{
+    char yaml[20 * 10 + 1] = "";
+    struct tg_json **documents = NULL;
+    struct tg_error err = TG_ERROR_INIT;
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 20; i++)
+        snprintf(yaml + strlen(yaml), 11, "---\n[%03zu]\n", i + 100);
+    assert_int_equal(
+        tg_yaml_parse_all(yaml, strlen(yaml), (size_t)1 << 30, arena, &documents, &n, &err), 0);
+    assert_int_equal(n, 20);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(documents[i]->kind, TG_JSON_ARRAY);
+}
+
 static void test_depth_is_limited_to_64(void **state)
 {
     char yaml[40000];
@@ -215,6 +233,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_exactly_one_document, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_streams_skip_empty_documents_and_are_limited, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_documents_cost_what_there_are_not_what_is_allowed,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_depth_is_limited_to_64, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_collections_are_limited, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_failed_allocation_is_an_error, set_up,
