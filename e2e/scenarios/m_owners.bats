@@ -48,7 +48,7 @@ YAML
 @test "(m) a Job that runs fewer pods at a time than its gang has is named with the field, and raising it helps" {
     { template two 1 "$RTX" 'gang: train, size: 2'; job train two 2 | sed 's/parallelism: 2/parallelism: 1/'; } | kn create -f -
     kn wait --for=create gang/train --timeout=30s
-    explained '^1 of 2 members exist[.] Job train creates at most 1 pods at a time [(]spec.parallelism[)]'
+    explained '^1 of 2 members exist[.] Job train creates at most 1 pod at a time [(]spec.parallelism[)]'
     kn patch job train --type=merge -p '{"spec": {"parallelism": 2}}'
     watch_until 60 '(.status.ready // 0) == 2' job/train >/dev/null
 }
@@ -74,7 +74,7 @@ YAML
 @test "(m) a Deployment with fewer replicas than its gang has members is named with the field, and raising it helps" {
     { template two 1 "$RTX" 'gang: train, size: 2'; deployment 1; } | kn create -f -
     kn wait --for=create gang/train --timeout=30s
-    explained '^1 of 2 members exist[.] Deployment servers creates at most 1 pods at a time [(]spec.replicas[)]'
+    explained '^1 of 2 members exist[.] Deployment servers creates at most 1 pod at a time [(]spec.replicas[)]'
     kn scale deployment servers --replicas=2
     watch_until 60 '(.status.readyReplicas // 0) == 2' deployment/servers >/dev/null
     kn delete deployment servers --cascade=foreground --wait --timeout=60s
