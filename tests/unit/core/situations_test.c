@@ -456,6 +456,29 @@ static void a_pod_that_asks_for_too_much_cpu_on_the_only_free_node(struct scene 
     add_box(s, "b", "", 2, 2);
 }
 
+/* Its claims go together, which is more than is tried: nothing is said of moving one of them. */
+static void a_pod_with_two_claims_is_not_moved_in_halves(struct scene *s)
+{
+    add_box(s, "a", "", 3, 2);
+    add_box(s, "b", "", 1, 0);
+    s->w.pods[0] = new_pod(&s->w, "job-a-0", "100m",
+                           "\"nodeName\":\"a\",\"resourceClaims\":[{\"name\":\"c\","
+                           "\"resourceClaimName\":\"job-a-0\"},{\"name\":\"d\","
+                           "\"resourceClaimName\":\"job-a-1\"}],");
+    s->w.n_pods = 1;
+    ask_gang(s, 1, 2);
+}
+
+/* Which of the alternatives is to be smaller is not for us to say. */
+static void alternatives_of_which_none_has_enough(struct scene *s)
+{
+    add_box(s, "a", "", 2, 1);
+    ask_claim(s, "",
+              "\"requests\":[{\"name\":\"gpus\",\"firstAvailable\":[{\"name\":\"large\","
+              "\"deviceClassName\":\"gpu\",\"count\":2},{\"name\":\"small\","
+              "\"deviceClassName\":\"gpu\",\"count\":2}]}]");
+}
+
 /* --- what a gang wants of its topology beside pack of the whole ---------------------------------
  */
 
@@ -677,6 +700,8 @@ static const struct {
     SITUATION(a_spread_and_a_clique_that_do_not_go_together),
     SITUATION(a_spread_inside_a_rack),
     SITUATION(a_spread_of_a_gang_for_which_there_are_too_few_devices),
+    SITUATION(a_pod_with_two_claims_is_not_moved_in_halves),
+    SITUATION(alternatives_of_which_none_has_enough),
 };
 
 static void explain(struct scene *s, struct tg_explanation *ret)
