@@ -271,12 +271,13 @@ static void try_fewer_devices(struct helper *h, const struct tg_explained_reques
                    .kind = TG_HELP_FEWER_DEVICES, .request = request->request, .n = low});
 }
 
-/* Members that are all alike: as many as have a place in the best attempt, and those have. With
- * rules of topology that attempt may have been made without them: then as many as have one. */
+/* Members that are all alike: as many as have a place in the best attempt, and those have. Where
+ * rules of topology are not what is in the way that attempt was made without them: then as many as
+ * have one. */
 static void try_fewer_members(struct helper *h)
 {
     struct tg_place_request fewer = *h->e->in->request;
-    bool fits = fewer.n_rules == 0;
+    bool fits = fewer.n_rules == 0 || h->e->blocked;
 
     fewer.n_pieces = h->e->out->placed;
     if (h->e->board->n_groups > 1 || h->e->out->gave_up)

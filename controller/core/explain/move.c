@@ -524,6 +524,19 @@ static bool try_candidates(struct mover *m, const struct candidates *c)
     return false;
 }
 
+/* Are there too few domains for a limit of the gang, whatever is free in them? */
+static bool is_in_vain(const struct tg_explaining *e)
+{
+    for (size_t i = 0; i < e->out->n_topology; i++) {
+        const struct tg_explained_topology *told = &e->out->topology[i];
+
+        if (told->most > 0 && told->domains < told->members &&
+            told->domains * told->most < told->members)
+            return true;
+    }
+    return false;
+}
+
 int tg_explain_move(struct tg_explaining *e, struct tg_trial *trial, bool *ret_found,
                     struct tg_explained_help *ret, bool *ret_complete, struct tg_error *err)
 {
@@ -533,6 +546,9 @@ int tg_explain_move(struct tg_explaining *e, struct tg_trial *trial, bool *ret_f
     int rc = 0;
 
     *ret_found = false;
+    *ret_complete = true;
+    if (is_in_vain(e))
+        return 0;
     /* Where the room for a second member is short is not known but for the best domain. */
     *ret_complete = e->in->find != NULL && (e->pack.required.n == 1 || e->board->n_members == 1);
     if (e->in->find == NULL || e->group->devices == 0 || e->group->admin || e->out->never)

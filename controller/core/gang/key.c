@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/gang/key.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "controller/core/fit/storage.h"
@@ -37,12 +35,20 @@ static void append(struct text *t, const char *s, size_t n)
     t->data[t->n] = '\0';
 }
 
+/* The tag, the number in hexadecimal, as many digits as it needs, and a semicolon. */
 static void put_number(struct text *t, char tag, int64_t value)
 {
-    char number[32];
-    int n = snprintf(number, sizeof(number), "%c%" PRId64 ";", tag, value);
+    char number[20];
+    size_t at = sizeof(number);
+    uint64_t rest = (uint64_t)value;
 
-    append(t, number, (size_t)n);
+    number[--at] = ';';
+    do {
+        number[--at] = "0123456789abcdef"[rest & 15];
+        rest >>= 4;
+    } while (rest > 0);
+    number[--at] = tag;
+    append(t, number + at, sizeof(number) - at);
 }
 
 /* Length and content; a missing string is told from an empty one. */

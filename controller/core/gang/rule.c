@@ -62,7 +62,15 @@ static int number_domains(struct tg_board *board, const struct tg_level *level,
             state->of_node[everything.nodes[i]] = ranks[numbering.of[i]];
     }
     state->n_domains = numbering.n;
-    return tg_core_alloc(board->arena, state->n_domains, sizeof(*state->count), &state->count, err);
+    rc = tg_core_alloc(board->arena, state->n_domains, sizeof(*state->count), &state->count, err);
+    /* An explanation tries other limits. */
+    if (rc == 0 && state->rule->most > 0)
+        rc = tg_core_alloc_unset(board->arena, state->n_domains * TG_RULE_FEW, sizeof(*state->few),
+                                 &state->few, err);
+    if (rc == 0 && state->rule->most > 0)
+        rc = tg_core_alloc_unset(board->arena, state->n_domains, sizeof(*state->n_few),
+                                 &state->n_few, err);
+    return rc;
 }
 
 int tg_rules_init(struct tg_board *board, struct tg_error *err)
@@ -114,6 +122,38 @@ bool tg_rules_allow(const struct tg_board *board, size_t group, size_t node)
             return false;
     }
     return true;
+}
+
+bool tg_rules_may_hold(const struct tg_board *board)
+{
+    for (size_t i = 0; i < board->n_rules; i++) {
+        const struct tg_rule_state *state = &board->rules[i];
+        size_t members = 0;
+
+        for (size_t k = 0; k < board->n_groups; k++)
+            members += tg_rule_binds(state, &board->groups[k]) ? board->groups[k].n : 0;
+        /* As many domains as members are enough for any limit. */
+        if (state->rule->most > 0 && state->n_domains < members &&
+            state->n_domains * state->rule->most < members)
+            return false;
+    }
+    return true;
+}
+
+struct tg_rule_state *tg_rules_small_limit(const struct tg_board *board, size_t group)
+{
+    struct tg_rule_state *ret = NULL;
+
+    for (size_t i = 0; i < board->n_rules; i++) {
+        struct tg_rule_state *state = &board->rules[i];
+
+        if (state->rule->most == 0 || !tg_rule_binds(state, &board->groups[group]))
+            continue;
+        if (ret != NULL || state->rule->most > TG_RULE_FEW)
+            return NULL;
+        ret = state;
+    }
+    return ret;
 }
 
 void tg_rules_count(struct tg_board *board, size_t group, size_t node, int by)

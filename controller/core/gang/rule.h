@@ -17,7 +17,12 @@ struct tg_rule_state {
     uint32_t chosen; /* together: the domain; TG_NO_DOMAIN: none yet */
     size_t room;     /* tg_rules_choose: members that the rule binds, in the chosen one */
     size_t *count;   /* apart: members that it binds, in each domain */
+    uint32_t *few; /* apart, at most TG_RULE_FEW: of each domain the best candidates of a search */
+    uint32_t *n_few;
 };
+/* Limits up to this are small: a domain with one needs no more candidates than it may get members.
+ */
+#define TG_RULE_FEW 4
 
 /* The states of the request's rules, all on. Errors: of selectors, the arena. */
 int tg_rules_init(struct tg_board *board, struct tg_error *err);
@@ -25,6 +30,11 @@ int tg_rules_init(struct tg_board *board, struct tg_error *err);
 bool tg_rules_reach(const struct tg_board *board, size_t group, size_t node);
 /* May one more member of the group go to the node? */
 bool tg_rules_allow(const struct tg_board *board, size_t group, size_t node);
+/* Are there domains enough for the limits of those rules that want members apart? What is in the
+ * domains does not count: no nodes that become free would help. */
+bool tg_rules_may_hold(const struct tg_board *board);
+/* The rule with a small limit that binds the group, if no other limit does; else NULL. */
+struct tg_rule_state *tg_rules_small_limit(const struct tg_board *board, size_t group);
 /* A member of the group came to the node, or left it. */
 void tg_rules_count(struct tg_board *board, size_t group, size_t node, int by);
 void tg_rules_clear(struct tg_board *board);

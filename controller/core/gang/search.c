@@ -7,6 +7,8 @@
 
 bool tg_search_may_fit(const struct tg_board *board, const struct tg_scope *scope)
 {
+    if (!tg_rules_may_hold(board))
+        return false;
     for (size_t k = 0; k < board->n_groups; k++) {
         size_t room = 0;
 
@@ -58,13 +60,50 @@ static void rate(const struct tg_board_group *group, struct tg_candidate *c)
     tg_rank_rate(group->rank, group->type, tg_rank_class(group->rank, c->node), &c->rating);
 }
 
+/* Where the candidate goes: at n, in the place of a worse one, or nowhere (TG_NO_INDEX). A domain
+ * that takes few more members needs only as many candidates, the best: what is put on one leaves
+ * the others as they are. */
+static size_t shortlist(const struct tg_board *board, struct tg_rule_state *limit,
+                        const struct tg_candidate *c, size_t n)
+{
+    uint32_t domain = limit->of_node[c->node], worst = 0;
+    uint32_t *few = limit->few + domain * TG_RULE_FEW;
+    const struct tg_candidate *listed = board->candidates;
+
+    if (limit->n_few[domain] < limit->rule->most - limit->count[domain]) {
+        few[limit->n_few[domain]++] = (uint32_t)n;
+        return n;
+    }
+    for (uint32_t i = 1; i < limit->n_few[domain]; i++)
+        worst = before(board, &listed[few[worst]], &listed[few[i]]) ? i : worst;
+    return before(board, c, &listed[few[worst]]) ? few[worst] : TG_NO_INDEX;
+}
+
+static void add_candidate(struct tg_board *board, const struct tg_board_group *group,
+                          struct tg_rule_state *limit, struct tg_candidate c, size_t *n)
+{
+    size_t at = *n;
+
+    rate(group, &c);
+    if (limit != NULL)
+        at = shortlist(board, limit, &c, at);
+    if (at == TG_NO_INDEX)
+        return;
+    board->candidates[at] = c;
+    if (at == *n)
+        board->order[(*n)++] = &board->candidates[at];
+}
+
 /* The nodes that take at least one member of the group now: a heap. */
 static int find_candidates(struct tg_board *board, const struct tg_scope *scope, size_t k,
                            size_t *ret_n, struct tg_error *err)
 {
     const struct tg_board_group *group = &board->groups[k];
+    struct tg_rule_state *limit = tg_rules_small_limit(board, k);
     size_t n = 0;
 
+    for (size_t i = 0; limit != NULL && i < limit->n_domains; i++)
+        limit->n_few[i] = 0;
     for (size_t i = 0; i < scope->n; i++) {
         size_t node = scope->nodes[i], copies = group->capacity[node];
 
@@ -76,12 +115,9 @@ static int find_candidates(struct tg_board *board, const struct tg_scope *scope,
             if (rc < 0)
                 return rc;
         }
-        if (copies == 0)
-            continue;
-        board->candidates[n] = (struct tg_candidate){.node = node, .copies = copies};
-        rate(group, &board->candidates[n]);
-        board->order[n] = &board->candidates[n];
-        n++;
+        if (copies > 0)
+            add_candidate(board, group, limit,
+                          (struct tg_candidate){.node = node, .copies = copies}, &n);
     }
     for (size_t i = n / 2; i-- > 0;)
         sift_down(board, n, i);

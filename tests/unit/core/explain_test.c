@@ -230,10 +230,15 @@ static bool find_resident(void *data, const char *holder, struct tg_resident *re
     return false;
 }
 
-static struct tg_explanation explain_moving(struct world *w, size_t n, size_t gpus)
+/* rule: of the gang, NULL: none. */
+static struct tg_explanation explain_moving_apart(struct world *w, size_t n, size_t gpus,
+                                                  const struct tg_place_rule *rule)
 {
-    const struct tg_place_request request = {
-        .name = "gang ns/g", .pieces = new_gang(w, n, gpus), .n_pieces = n};
+    const struct tg_place_request request = {.name = "gang ns/g",
+                                             .pieces = new_gang(w, n, gpus),
+                                             .n_pieces = n,
+                                             .rules = rule,
+                                             .n_rules = rule == NULL ? 0 : 1};
     const struct tg_explain_input input = {
         .request = &request, .find = find_resident, .data = w, .max_steps = SIZE_MAX};
     struct tg_explanation ret;
@@ -245,6 +250,11 @@ static struct tg_explanation explain_moving(struct world *w, size_t n, size_t gp
         fail_msg("%s", err.message);
     assert_true(before == tg_fleet_hash(fleet));
     return ret;
+}
+
+static struct tg_explanation explain_moving(struct world *w, size_t n, size_t gpus)
+{
+    return explain_moving_apart(w, n, gpus, NULL);
 }
 
 static const struct tg_explained_help *find_help(const struct tg_explanation *e, const char *code)
@@ -281,6 +291,34 @@ static void a_claim_that_could_live_elsewhere_is_named_with_its_new_node(void **
     assert_string_equal(help->moves[0].from, "a");
     assert_string_equal(help->moves[0].to, "b");
     assert_string_equal(e.holders[0].pod, "ns/ra");
+    world_done(&w);
+}
+
+/* Where there is room for two members in each rack, a move helps four of them, and none
+ * helps five. */
+static void moves_are_tried_where_there_are_domains_enough(void **state)
+{
+    static const struct tg_level rack = {.name = "rack", .node_label = "rack"};
+    static const struct tg_place_rule apart = {
+        .level = &rack, .most = 2, .required = true, .field = "topology.spread[0]"};
+    static const char *const nodes[] = {"a", "b", "c", "d", "e"};
+    struct world w;
+    struct tg_explanation e;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (size_t i = 0; i < 5; i++) {
+        add_node(&w, nodes[i], i < 3 ? "\"rack\":\"r1\"" : "\"rack\":\"r2\"", "");
+        add_gpus(&w, nodes[i], 2, "");
+    }
+    add_resident(&w, "rd", "d", "gpu-0", "1");
+    e = explain_moving_apart(&w, 4, 2, &apart);
+    assert_string_equal(e.reason, "TopologyUnsatisfied");
+    assert_non_null(find_help(&e, "MoveClaims"));
+    e = explain_moving_apart(&w, 5, 1, &apart);
+    assert_string_equal(e.reason, "TopologyUnsatisfied");
+    assert_null(find_help(&e, "MoveClaims"));
     world_done(&w);
 }
 
@@ -378,6 +416,7 @@ int main(void)
         cmocka_unit_test(more_than_any_node_has_never_fits),
         cmocka_unit_test(what_helps_was_tried),
         cmocka_unit_test(a_claim_that_could_live_elsewhere_is_named_with_its_new_node),
+        cmocka_unit_test(moves_are_tried_where_there_are_domains_enough),
         cmocka_unit_test(a_move_that_the_pod_has_no_room_for_is_none),
         cmocka_unit_test(how_many_moves_are_tried_is_bounded),
     };

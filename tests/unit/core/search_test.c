@@ -202,10 +202,63 @@ static void anywhere_is_where_best_fit_over_all_nodes_would_go(void **state)
     world_done(&w);
 }
 
+/* Of domains that take few members only the best nodes are kept; the same nodes are chosen when all
+ * are, which a second limit, here one that never binds, makes the search do. */
+static void small_limits_choose_what_a_look_at_every_node_would(void **state)
+{
+    static const char *const policies[] = {"default", "binpack", "spread", "fgd"};
+    static const struct tg_level rack = {.name = "rack", .node_label = "rack"},
+                                 row = {.name = "row", .node_label = "row", .rank = 1};
+    struct tg_place_rule rules[] = {{.level = &rack, .most = 64, .required = true},
+                                    {.level = &rack, .required = true},
+                                    {.level = &row, .required = true}};
+    struct world w;
+    struct tg_board all, few;
+    struct tg_policies by = {.fleet = "default"};
+    struct tg_place_request request = {.name = "g", .n_pieces = 6, .policies = &by};
+    struct tg_fleet *fleet;
+    size_t members = 0;
+    uint64_t random = 12345;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (size_t i = 0; i < 10; i++) {
+        char name[8], labels[48];
+
+        snprintf(name, sizeof(name), "n%zu", i * 7 % 10);
+        snprintf(labels, sizeof(labels), "\"rack\":\"%zu\",\"row\":\"%zu\"", i % 3, i * 3 % 4);
+        add_node(&w, name, labels, "");
+        add_gpus(&w, name, 1 + i % 4, "");
+    }
+    request.pieces = new_gang(&w, 6, 1);
+    fleet = world_fleet(&w);
+    for (size_t step = 0; step < 2000; step++) {
+        random = random * 6364136223846793005U + 1442695040888963407U;
+        happen(fleet, random >> 33);
+        by.fleet = policies[step % 4];
+        rules[1].most = 1 + step / 4 % 4;
+        rules[2].most = 1 + step / 16 % 3;
+        request.rules = rules + 1;
+        request.n_rules = 1 + step / 48 % 2;
+        place_everywhere(&w, fleet, &request, false, &few);
+        request.rules = rules;
+        request.n_rules++;
+        place_everywhere(&w, fleet, &request, false, &all);
+        for (size_t m = 0; m < request.n_pieces; m++) {
+            assert_int_equal(few.members[m].node, all.members[m].node);
+            members += all.members[m].node != TG_NO_INDEX ? 1 : 0;
+        }
+    }
+    assert_true(members > 3000);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(anywhere_is_where_best_fit_over_all_nodes_would_go),
+        cmocka_unit_test(small_limits_choose_what_a_look_at_every_node_would),
         cmocka_unit_test(best_fit_fills_the_fullest_node_first_and_keeps_large_gaps),
         cmocka_unit_test(the_exhaustive_search_finds_what_best_fit_misses),
         cmocka_unit_test(a_scope_without_the_capacity_is_refused_without_a_search),
