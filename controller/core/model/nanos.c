@@ -2,6 +2,7 @@
 #include "controller/core/model/nanos.h"
 
 #define NANO_SCALE 9
+#define DIGITS_MAX 9
 
 static __int128 clamp(__int128 nanos)
 {
@@ -25,11 +26,28 @@ __int128 tg_nanos_of(const struct tg_quantity *quantity)
     return clamp(nanos);
 }
 
+/* Most texts are a few digits ("1"): those are read without the grammar of quantities. */
+static bool read_digits(const char *text, __int128 *ret)
+{
+    int64_t value = 0;
+    size_t n = 0;
+
+    for (; n < DIGITS_MAX && text[n] >= '0' && text[n] <= '9'; n++)
+        value = value * 10 + (text[n] - '0');
+    if (n == 0 || text[n] != '\0')
+        return false;
+    *ret = value * (__int128)TG_NANOS_ONE;
+    return true;
+}
+
 int tg_nanos_parse(const char *text, __int128 *ret, struct tg_error *err)
 {
     struct tg_quantity quantity;
-    int rc = tg_quantity_parse(text, &quantity, err);
+    int rc = 0;
 
+    if (read_digits(text, ret))
+        return 0;
+    rc = tg_quantity_parse(text, &quantity, err);
     if (rc == 0)
         *ret = tg_nanos_of(&quantity);
     return rc;

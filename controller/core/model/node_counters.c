@@ -140,9 +140,10 @@ static size_t find(const struct tg_node_counters *c, const struct tg_counter_blo
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct tg_view_counter *counter = &c->pile->items[middle];
-        int order = tg_strcmp(counter->set, set);
+        /* The model keeps a string once. */
+        int order = counter->set == set ? 0 : tg_strcmp(counter->set, set);
 
-        if (order == 0)
+        if (order == 0 && counter->name != name)
             order = tg_strcmp(counter->name, name);
         if (order == 0)
             return middle;

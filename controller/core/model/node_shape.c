@@ -16,28 +16,56 @@ struct content {
 
 /* Everything of a row beside the device itself that makes it differ. */
 struct rest {
+    uint64_t content; /* the number of the device's, which is not written then; else 0 */
     uint64_t reach, first_counter, n_counters;
 };
 
-/* Writes what fits into n bytes; returns what it takes. */
-static size_t write(const struct tg_view_device *row, unsigned char *out, size_t n)
+/* Is there nothing in any of the devices that its row says better: taints, where it is reached
+ * from? Then they are alike if their contents are. */
+static bool are_plain(const struct tg_view_device *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct tg_device *device = rows[i].object;
+
+        if (device->taints.n > 0 || device->node_name != NULL || device->node_selector != NULL ||
+            device->all_nodes.set)
+            return false;
+    }
+    return true;
+}
+
+/* The driver and the device without its name and without what the row says better. Writes what fits
+ * into n bytes; returns what it takes. */
+static size_t write_device(const struct tg_view_device *row, unsigned char *out, size_t n)
 {
     struct tg_device device = *row->object;
-    const struct rest rest = {
-        .reach = row->reach, .first_counter = row->first_counter, .n_counters = row->n_counters};
-    size_t at = sizeof(rest), driver = strlen(row->driver) + 1;
+    size_t at = strlen(row->driver) + 1;
 
     if (n >= at)
-        memcpy(out, &rest, sizeof(rest));
-    if (n >= at + driver)
-        memcpy(out + at, row->driver, driver);
-    at += driver;
-    /* Taints are those of the row; where it is reached from is the row's too. */
+        memcpy(out, row->driver, at);
     device.name = device.node_name = NULL;
     device.node_selector = NULL;
     device.all_nodes.set = false;
     device.taints.n = 0;
-    at += tg_pack(&tg_device_type, &device, NULL, at < n ? out + at : NULL, at < n ? n - at : 0);
+    return at +
+           tg_pack(&tg_device_type, &device, NULL, at < n ? out + at : NULL, at < n ? n - at : 0);
+}
+
+/* content: 0, the device itself is written. Writes what fits into n bytes; returns what it takes.
+ */
+static size_t write(const struct tg_view_device *row, uint32_t content, unsigned char *out,
+                    size_t n)
+{
+    const struct rest rest = {.content = content,
+                              .reach = row->reach,
+                              .first_counter = row->first_counter,
+                              .n_counters = row->n_counters};
+    size_t at = sizeof(rest);
+
+    if (n >= at)
+        memcpy(out, &rest, sizeof(rest));
+    if (rest.content == 0)
+        at += write_device(row, at < n ? out + at : NULL, at < n ? n - at : 0);
     for (size_t i = 0; i < row->n_taints; i++) {
         struct tg_taint taint = *row->taints[i];
 
@@ -50,16 +78,16 @@ static size_t write(const struct tg_view_device *row, unsigned char *out, size_t
     return at;
 }
 
-static int read(const struct tg_view_device *row, struct content *ret, struct tg_arena *arena,
-                struct tg_error *err)
+static int read(const struct tg_view_device *row, uint32_t content, struct content *ret,
+                struct tg_arena *arena, struct tg_error *err)
 {
     int rc = 0;
 
-    *ret = (struct content){.n = write(row, NULL, 0)};
+    *ret = (struct content){.n = write(row, content, NULL, 0)};
     rc = tg_core_alloc(arena, ret->n, 1, &ret->bytes, err);
     if (rc < 0)
         return rc;
-    write(row, ret->bytes, ret->n);
+    write(row, content, ret->bytes, ret->n);
     ret->hash = tg_hash64(ret->bytes, ret->n);
     return 0;
 }
@@ -69,12 +97,13 @@ static bool same(const struct content *a, const struct content *b)
     return a->hash == b->hash && a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
 }
 
-int tg_node_shapes(struct tg_view_device *rows, size_t n, struct tg_arena *arena, size_t *ret_n,
-                   struct tg_error *err)
+int tg_node_shapes(struct tg_view_device *rows, const uint32_t *numbers, size_t n,
+                   struct tg_arena *arena, size_t *ret_n, struct tg_error *err)
 {
     struct content *contents;
     const struct content **table;
     size_t size = 4;
+    bool plain = are_plain(rows, n);
     int rc = tg_core_alloc(arena, n, sizeof(*contents), &contents, err);
 
     while (size < 2 * n)
@@ -86,7 +115,7 @@ int tg_node_shapes(struct tg_view_device *rows, size_t n, struct tg_arena *arena
         struct content *c = &contents[i];
         size_t at = 0;
 
-        rc = read(&rows[i], c, arena, err);
+        rc = read(&rows[i], plain ? numbers[i] : 0, c, arena, err);
         if (rc < 0)
             return rc;
         at = c->hash & (size - 1);

@@ -6,9 +6,11 @@
 
 #include "controller/core/model/node_view.h"
 
-/* Fills shape of all n rows, which are otherwise complete, and says how many there are. Content is
- * compared, not only hashes of it. TG_RESOURCE_EXHAUSTED. */
-int tg_node_shapes(struct tg_view_device *rows, size_t n, struct tg_arena *arena, size_t *ret_n,
-                   struct tg_error *err);
+/* Fills shape of all n rows, which are otherwise complete, and says how many there are. contents:
+ * of each row the number under which the model keeps its content (content.c): the same number, the
+ * same driver and device but for the name. Content is compared, not only hashes of it.
+ * TG_RESOURCE_EXHAUSTED. */
+int tg_node_shapes(struct tg_view_device *rows, const uint32_t *numbers, size_t n,
+                   struct tg_arena *arena, size_t *ret_n, struct tg_error *err);
 
 #endif

@@ -29,6 +29,7 @@ struct builder {
     struct tg_counter_pile pile;
     struct tg_view_pool *view_pools;
     struct tg_view_device *rows;
+    uint32_t *contents; /* of each row */
     size_t n_rows;
 };
 
@@ -129,12 +130,13 @@ struct pool_parts { /* of the pool whose devices are being added */
 static int add_device(struct builder *b, const struct pool_parts *parts,
                       const struct tg_seen_slice *seen, size_t index, struct tg_error *err)
 {
-    struct tg_view_device *row = &b->rows[b->n_rows++];
+    struct tg_view_device *row = &b->rows[b->n_rows];
     const struct tg_device *device = &seen->devices[index];
     const struct tg_fleet_pool *pool = seen->slice->pool;
     const struct tg_held *held = tg_slot_held(b->model, pool, &seen->slice->slots[index]);
     int rc = 0;
 
+    b->contents[b->n_rows++] = seen->slice->slots[index].content;
     *row = (struct tg_view_device){.object = device,
                                    .driver = pool->driver,
                                    .pool_name = pool->name,
@@ -218,6 +220,8 @@ static int write_pools(struct builder *b, struct tg_error *err)
 
     if (rc == 0)
         rc = tg_core_alloc(b->arena, count_devices(b), sizeof(*b->rows), &b->rows, err);
+    if (rc == 0)
+        rc = tg_core_alloc(b->arena, count_devices(b), sizeof(*b->contents), &b->contents, err);
     for (size_t last = 0; last < 2; last++) {
         for (size_t i = 0; rc == 0 && i < b->n_pools; i++) {
             bool at_end = ordered && b->pools[i].has_binding;
@@ -254,5 +258,5 @@ int tg_fleet_view(const struct tg_fleet *fleet, const char *node, const struct t
                             .n_devices = b.n_rows,
                             .counters = b.pile.items,
                             .n_counters = b.pile.n};
-    return tg_node_shapes(b.rows, b.n_rows, arena, &ret->n_shapes, err);
+    return tg_node_shapes(b.rows, b.contents, b.n_rows, arena, &ret->n_shapes, err);
 }

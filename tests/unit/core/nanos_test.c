@@ -23,6 +23,24 @@ static void amounts_are_exact_down_to_the_finest_unit(void **state)
     assert_true(nanos("0.1") * 3 == nanos("0.3"));
 }
 
+/* Those that are read without the grammar, and those just beyond. */
+static void plain_digits_mean_what_the_grammar_says(void **state)
+{
+    static const char *const texts[] = {"0",         "7",          "007", "42",
+                                        "999999999", "1000000000", "1.",  "1m",
+                                        "12k",       "123456789",  "+5",  "000000000000001"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct tg_quantity quantity;
+
+        assert_int_equal(tg_quantity_parse(texts[i], &quantity, NULL), 0);
+        assert_true(nanos(texts[i]) == tg_nanos_of(&quantity));
+    }
+    assert_true(tg_nanos_parse("", &(__int128){0}, NULL) < 0);
+    assert_true(tg_nanos_parse("1 ", &(__int128){0}, NULL) < 0);
+}
+
 static void what_is_finer_is_rounded_away_from_zero(void **state)
 {
     struct tg_quantity fine = {.mantissa = 101, .scale = -11};
@@ -77,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_are_exact_down_to_the_finest_unit),
+        cmocka_unit_test(plain_digits_mean_what_the_grammar_says),
         cmocka_unit_test(what_is_finer_is_rounded_away_from_zero),
         cmocka_unit_test(what_is_larger_than_any_real_amount_ends_at_the_limit),
         cmocka_unit_test(whole_units_are_rounded_up),
