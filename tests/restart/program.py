@@ -373,7 +373,9 @@ class Plugin:
     def call(self, channel, method, message):
         """None: it died."""
         future = channel.unary_unary(method).future(message, timeout=self.patience, wait_for_ready=True)
-        until(method, lambda: future.done() or self.died())
+        answered = threading.Event()
+        future.add_done_callback(lambda _: answered.set())
+        until(method, lambda: answered.wait(0.01) or self.died())
         if future.done() and future.code() == grpc.StatusCode.OK:
             return future.result()
         until("the end of the plugin", self.died, 5)

@@ -80,12 +80,21 @@ static int add(struct search *s, const char *here, const char *container, struct
     return tg_arena_exhausted(s->arena) ? tg_error_set(err, TG_RESOURCE_EXHAUSTED, "no memory") : 0;
 }
 
+/* Every library of a driver is called so, or lies in a folder of the vendor's. A node has a
+ * thousand libraries, and to follow the links of all of them takes longer than all else about a
+ * claim. */
+static bool may_be_drivers(const char *name, const char *path)
+{
+    return tg_has_prefix(name, "libcuda") || tg_has_prefix(name, "libnv") ||
+           strcasestr(path, "nvidia") != NULL;
+}
+
 /* The driver's libraries end in its version; their sonames do not. */
 static int on_library(void *data, const char *name, const char *path, struct tg_error *err)
 {
     struct search *s = data;
     TG_AUTOFREE char *suffix = tg_xasprintf(".so.%s", s->version);
-    if (path[0] != '/' || strstr(name, ".so") == NULL)
+    if (path[0] != '/' || strstr(name, ".so") == NULL || !may_be_drivers(name, path))
         return 0;
     TG_AUTOFREE char *file = resolve(s->root, path);
     if (file == NULL || !tg_has_suffix(file, suffix) || !tg_has_prefix(file, s->root))

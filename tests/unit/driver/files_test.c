@@ -27,6 +27,10 @@ static const struct library libraries[] = {
     {"libnvidia-ml.so.1", LIB "libnvidia-ml.so.1"},
     {"libc.so.6", LIB "libc.so.6"},
     {"libgone.so.1", LIB "libgone.so.1"},
+    {"libGLX_nvidia.so.0", LIB "libGLX_nvidia.so.0"},
+    {"libnvoptix.so.1", LIB "libnvoptix.so.1"},
+    {"libodd.so.1", LIB "nvidia/current/libodd.so.1"},
+    {"libother.so.1", LIB "libother.so.1"},
 };
 
 /* As ldconfig writes it; `old` puts the older format in front. */
@@ -144,6 +148,23 @@ static void libraries_of_the_version_are_mounted_where_programs_look(void **stat
         assert_non_null(mount_of(b, "/lib/firmware/nvidia/" VERSION));
         assert_null(mount_of(b, LIB "libc.so.6"));
     }
+}
+
+/* Links of others are not even followed: there may be a thousand. */
+static void only_what_is_called_as_a_driver_calls_it_is_looked_at(void **state)
+{
+    struct bench *b = *state;
+    install(b, false);
+    put(b, LIB "nvidia/current/libodd.so." VERSION, "", 0);
+    point(b, LIB "libGLX_nvidia.so.0", "libcuda.so." VERSION);
+    point(b, LIB "libnvoptix.so.1", "libcuda.so." VERSION);
+    point(b, LIB "nvidia/current/libodd.so.1", "libodd.so." VERSION);
+    point(b, LIB "libother.so.1", "libcuda.so." VERSION);
+    assert_int_equal(add(b), 0);
+    assert_non_null(mount_of(b, LIB "libGLX_nvidia.so.0"));
+    assert_non_null(mount_of(b, LIB "libnvoptix.so.1"));
+    assert_non_null(mount_of(b, LIB "nvidia/current/libodd.so.1"));
+    assert_null(mount_of(b, LIB "libother.so.1"));
 }
 
 /* CDI documents are read by the container runtime, which knows nothing of what is mounted where. */
@@ -280,6 +301,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(libraries_of_the_version_are_mounted_where_programs_look),
+        TEST(only_what_is_called_as_a_driver_calls_it_is_looked_at),
         TEST(paths_on_the_host_are_those_of_its_folder),
         TEST(links_are_followed_as_they_are_meant_in_the_root),
         TEST(a_library_is_found_by_its_name),
