@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "api/runtime/base/log.h"
 #include "api/runtime/base/str.h"
+#include "driver/provider/provider.h"
 #include "kubelet-plugin/options.h"
 #include "kubelet-plugin/plugin.h"
 #include "kubelet-plugin/print_slices.h"
@@ -60,7 +62,7 @@ static int run(const struct tg_plugin_options *options)
     return program.status;
 }
 
-int main(int argc, char **argv)
+static int serve(int argc, char **argv)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(TG_ARENA_UNLIMITED);
     struct tg_plugin_options options = {0};
@@ -88,4 +90,15 @@ int main(int argc, char **argv)
     tg_log_configure(tg_streq(options.logging_format, "json") ? TG_LOG_JSON : TG_LOG_TEXT,
                      (int)options.v);
     return run(&options);
+}
+
+int main(int argc, char **argv)
+{
+    int status = serve(argc, argv);
+
+    if (tg_provider_left_behind()) {
+        (void)fflush(NULL);
+        _exit(status);
+    }
+    return status;
 }

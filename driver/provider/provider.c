@@ -26,6 +26,11 @@ int tg_provider_new(const char *kind, const struct tg_provider_options *options,
                         "there is no device provider \"%.40s\"; known: sim, nvml", tg_or(kind, ""));
 }
 
+bool tg_provider_left_behind(void)
+{
+    return tg_nvml_guard_left_behind();
+}
+
 void tg_provider_free(struct tg_provider *provider)
 {
     if (provider != NULL)

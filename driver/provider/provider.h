@@ -178,6 +178,9 @@ int tg_provider_new(const char *kind, const struct tg_provider_options *options,
                     struct tg_provider **ret, struct tg_error *err);
 /* NULL is allowed. */
 void tg_provider_free(struct tg_provider *provider);
+/* A provider was freed while a call hung, and its thread let go of. The call may hold what exit()
+ * waits for (the loader's lock, while a library is loaded): such a process ends with _exit(). */
+bool tg_provider_left_behind(void);
 static inline int tg_provider_list(struct tg_provider *provider, struct tg_device_set *ret,
                                    struct tg_error *err)
 {

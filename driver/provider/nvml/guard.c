@@ -2,6 +2,7 @@
 #include "driver/provider/nvml/guard.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,13 @@ static bool has_ended(struct hand *hand)
     return ended;
 }
 
+static atomic_bool left_behind;
+
+bool tg_nvml_guard_left_behind(void)
+{
+    return atomic_load(&left_behind);
+}
+
 /* The thread has ended: it is gone for good. Otherwise it is let go of. */
 static void part(struct hand *hand)
 {
@@ -233,8 +241,10 @@ static void part(struct hand *hand)
     bool ended = hand->ended;
     hand->orphan = !ended;
     pthread_t thread = hand->thread;
-    if (!ended)
+    if (!ended) {
         (void)pthread_detach(thread);
+        atomic_store(&left_behind, true);
+    }
     pthread_mutex_unlock(&hand->mutex);
     if (!ended)
         return;
@@ -252,10 +262,9 @@ struct guard {
     TG_VEC(struct hand *) stuck;
 };
 
-static void describe(const struct guard *guard, const struct tg_nvml_stuck *stuck, char *ret,
-                     size_t size)
+static void describe(const struct tg_nvml_stuck *stuck, char *ret, size_t size)
 {
-    double seconds = (double)guard->options.call_timeout / (double)TG_SECOND;
+    double seconds = (double)stuck->patience / (double)TG_SECOND;
     char about[32] = "the driver's library";
     if (stuck->bus_id[0] != '\0')
         snprintf(about, sizeof(about), "card %s", stuck->bus_id);
@@ -289,7 +298,7 @@ static int check_stuck(const struct guard *guard, const char *card_uuid, struct 
         const struct tg_nvml_stuck *stuck = &guard->stuck.items[i]->stuck;
         if (stuck->of_card && !tg_streq(stuck->uuid, card_uuid))
             continue;
-        describe(guard, stuck, why, sizeof(why));
+        describe(stuck, why, sizeof(why));
         return tg_error_set(err, TG_UNAVAILABLE, "%s", why);
     }
     return 0;
@@ -302,7 +311,7 @@ static void leave_out_stuck(const struct guard *guard)
         const struct tg_nvml_stuck *stuck = &guard->stuck.items[i]->stuck;
         struct tg_nvml_left_out *card = TG_VEC_PUSH(&cards);
         card->index = stuck->index;
-        describe(guard, stuck, card->why, sizeof(card->why));
+        describe(stuck, card->why, sizeof(card->why));
     }
     tg_nvml_provider_leave_out(guard->hand->provider, cards.items, cards.n);
     TG_VEC_DONE(&cards);
@@ -363,7 +372,7 @@ static int ask(struct guard *guard, const struct request *request, struct job **
     }
     if (*ret == NULL) { /* one card after the other */
         char why[256];
-        describe(guard, &guard->stuck.items[guard->stuck.n - 1]->stuck, why, sizeof(why));
+        describe(&guard->stuck.items[guard->stuck.n - 1]->stuck, why, sizeof(why));
         return tg_error_set(err, TG_UNAVAILABLE, "%s", why);
     }
     if ((*ret)->rc < 0 && err != NULL)

@@ -21,5 +21,7 @@
  * call. */
 int tg_nvml_guard_new(const struct tg_provider_options *options, struct tg_provider **ret,
                       struct tg_error *err);
+/* See tg_provider_left_behind. */
+bool tg_nvml_guard_left_behind(void);
 
 #endif

@@ -65,9 +65,26 @@ static const struct symbol symbols[] = {
 #undef SYMBOL
 };
 
+/* Code of the library runs in both, and may hang as in any call of it. */
+static void *begin_loading(const char *path, struct tg_nvml_watch *watch)
+{
+    void *handle = NULL;
+    if (tg_nvml_watch_enter(watch, TG_NVML_LOADING))
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    (void)tg_nvml_watch_leave(watch, 0);
+    return handle;
+}
+
+static void unload(const struct tg_nvml *nvml)
+{
+    /* Whoever waits: what was opened is closed. */
+    (void)tg_nvml_watch_enter(nvml->watch, TG_NVML_UNLOADING);
+    (void)tg_nvml_watch_leave(nvml->watch, dlclose(nvml->handle));
+}
+
 static int load(const char *path, struct tg_nvml *ret, struct tg_error *err)
 {
-    ret->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    ret->handle = begin_loading(path, ret->watch);
     if (ret->handle == NULL)
         return tg_error_set(err, TG_UNAVAILABLE, "there is no NVIDIA driver: %.300s",
                             tg_or(dlerror(), path));
@@ -95,7 +112,7 @@ int tg_nvml_open(const char *path, struct tg_nvml_watch *watch, struct tg_nvml *
         rc = tg_nvml_failed(answer, "nvmlInit_v2", path, err);
     }
     if (ret->handle != NULL)
-        (void)dlclose(ret->handle);
+        unload(ret);
     *ret = (struct tg_nvml){0};
     return rc;
 }
@@ -107,6 +124,6 @@ void tg_nvml_close(struct tg_nvml *nvml)
     /* Whoever waits: what was opened is closed. */
     (void)tg_nvml_watch_enter(nvml->watch, "nvmlShutdown");
     (void)tg_nvml_watch_leave(nvml->watch, nvml->nvmlShutdown());
-    (void)dlclose(nvml->handle);
+    unload(nvml);
     *nvml = (struct tg_nvml){0};
 }

@@ -7,7 +7,6 @@
 #include "api/runtime/base/str.h"
 #include "driver/provider/nvml/card.h"
 
-#define LOADING "nvmlInit_v2" /* wakes all cards where nobody keeps them awake */
 #define LOADING_TIMES 4
 
 void tg_nvml_watch_init(struct tg_nvml_watch *watch, const struct tg_clock *clock)
@@ -59,14 +58,21 @@ int tg_nvml_watch_leave(struct tg_nvml_watch *watch, int rc)
     return rc;
 }
 
+/* The first call wakes all cards where nobody keeps them awake. */
+static bool is_loading(const char *call)
+{
+    return tg_streq(call, TG_NVML_LOADING) || tg_streq(call, "nvmlInit_v2");
+}
+
 bool tg_nvml_watch_give_up(struct tg_nvml_watch *watch, int64_t limit, struct tg_nvml_stuck *ret)
 {
     pthread_mutex_lock(&watch->mutex);
-    int64_t patience = tg_streq(watch->at.call, LOADING) ? LOADING_TIMES * limit : limit;
+    int64_t patience = is_loading(watch->at.call) ? LOADING_TIMES * limit : limit;
     bool late = watch->at.call != NULL && tg_now_monotonic(watch->clock) - watch->began >= patience;
     if (late) {
         watch->over = true;
         *ret = watch->at;
+        ret->patience = patience;
     }
     pthread_mutex_unlock(&watch->mutex);
     return late;

@@ -13,9 +13,14 @@
 
 #include "api/runtime/base/clock.h"
 
+/* Not the library's, but they run what is in it. */
+#define TG_NVML_LOADING "dlopen"
+#define TG_NVML_UNLOADING "dlclose"
+
 /* A call that has not returned. */
 struct tg_nvml_stuck {
     const char *call; /* name of the function; static */
+    int64_t patience; /* how long it was waited for, ns */
     bool of_card;     /* false: the library as a whole does not answer */
     unsigned index;   /* of the card, in the driver's enumeration */
     char uuid[48];    /* "" while it is not known */

@@ -46,6 +46,8 @@ struct fake_machine {
  * environment does not say which, or the scenario is wrong (told on standard error). */
 struct fake_machine *fake_machine_enter(void);
 void fake_machine_leave(void);
+/* The library is unloaded: nothing of it is left open. */
+void fake_machine_close(void);
 
 /* The profile of a card by its GPU instance profile id; NULL: it has none. */
 const struct tg_card_profile *fake_profile(const struct fake_card *card, int id);

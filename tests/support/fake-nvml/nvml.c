@@ -108,6 +108,11 @@ static void note_hang(void)
         (void)fputc('.', file);
 }
 
+static bool stands_for(const struct fake_fault *fault, enum fake_symbol symbol)
+{
+    return fault->symbol == (int)symbol || (fault->symbol == FAKE_ANY && symbol < FAKE_SYMBOLS);
+}
+
 /* As long as the scenario lets calls of that kind hang, the first one or a later one. */
 static bool hangs_on(enum fake_symbol symbol, const struct handle *handle)
 {
@@ -115,7 +120,7 @@ static bool hangs_on(enum fake_symbol symbol, const struct handle *handle)
     bool on = false;
     for (size_t i = 0; machine != NULL && i < machine->scenario.n_faults; i++) {
         const struct fake_fault *fault = &machine->scenario.faults[i];
-        on = on || (fault->hang && (fault->symbol == FAKE_ANY || fault->symbol == (int)symbol) &&
+        on = on || (fault->hang && stands_for(fault, symbol) &&
                     (fault->card < 0 || fault->card == (int)handle->card));
     }
     if (machine != NULL)
@@ -128,6 +133,25 @@ static void hang(enum fake_symbol symbol, const struct handle *handle)
     note_hang();
     while (hangs_on(symbol, handle))
         wait_ms(1);
+}
+
+/* The loader runs these: who loads or unloads the library waits for them. */
+static void hang_outside_of_calls(enum fake_symbol symbol)
+{
+    const struct handle none = {0};
+    if (hangs_on(symbol, &none))
+        hang(symbol, &none);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    hang_outside_of_calls(FAKE_LOADING);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+    hang_outside_of_calls(FAKE_UNLOADING);
+    fake_machine_close();
 }
 
 static bool exists(const struct call *call, enum kind kind)

@@ -190,7 +190,10 @@ static int symbol_of(const char *name)
         if (tg_streq(fake_symbols[i], name))
             return i;
     }
-    return tg_streq(name, "*") ? FAKE_ANY : -1;
+    return tg_streq(name, "*")         ? FAKE_ANY
+           : tg_streq(name, "dlopen")  ? FAKE_LOADING
+           : tg_streq(name, "dlclose") ? FAKE_UNLOADING
+                                       : -1;
 }
 
 static int error_of(const char *name)
@@ -227,7 +230,7 @@ static const char *add_fault(struct fake_scenario *s, const struct word *words, 
 static const char *add_missing(struct fake_scenario *s, const struct word *words, size_t n)
 {
     int symbol = n > 1 ? symbol_of(words[1].key) : -1;
-    if (symbol < 0 || symbol == FAKE_ANY)
+    if (symbol < 0 || symbol >= FAKE_SYMBOLS)
         return "missing: no such function";
     s->missing[symbol] = true;
     return NULL;

@@ -20,6 +20,8 @@ enum fake_symbol {
 #undef SYMBOL
         FAKE_SYMBOLS,
     FAKE_ANY = FAKE_SYMBOLS,
+    FAKE_LOADING, /* no function: the library is loaded, or unloaded */
+    FAKE_UNLOADING,
 };
 /* The names, in that order. */
 extern const char *const fake_symbols[FAKE_SYMBOLS];
