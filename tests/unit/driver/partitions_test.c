@@ -270,6 +270,31 @@ static void an_instance_that_came_since_the_listing_is_named_and_not_touched(voi
     assert_int_equal(standing(n), 1);
 }
 
+#define H100_WHOLE "card h100-80gb uuid=GPU-aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n"
+
+/* An administrator switches MIG mode, between two listings: what is known of a card is not believed
+ * before it is asked. */
+static void a_mode_that_was_switched_since_the_listing_is_seen(void **state)
+{
+    struct node *n = *state;
+    struct tg_partition there = *place(n, "3g.40gb", 4)->partition;
+    const struct tg_provider_ops *ops = n->m->provider->ops;
+    struct tg_instance made;
+    there.card = tg_arena_strdup(n->m->arena, there.card); /* for longer than the listing */
+    there.card_uuid = tg_arena_strdup(n->m->arena, there.card_uuid);
+    fake_nvml_play(&n->m->fake, H100_WHOLE);
+    assert_int_equal(ops->create(n->m->provider, &there, n->m->arena, &made, &n->err),
+                     -TG_FAILED_PRECONDITION);
+    assert_non_null(strstr(n->err.message, "MIG mode of card "));
+    assert_true(n->err.retry);
+    assert_int_equal(ops->destroy(n->m->provider, &there, &n->err), 0); /* nothing can be there */
+    start(n);
+    assert_int_equal(n->m->set.devices.n, 1);
+    fake_nvml_play(&n->m->fake, H100);
+    assert_int_equal(ops->create(n->m->provider, &there, n->m->arena, &made, &n->err), 0);
+    assert_int_equal(standing(n), 1);
+}
+
 /* ---- what goes wrong ---- */
 
 /* NV 1452. Each call of a prepare fails, once each: nothing stays on the card, and the next try
@@ -399,6 +424,7 @@ int main(void)
         TEST(each_place_of_each_profile_can_be_made),
         TEST(two_results_that_overlap_are_refused_in_one_claim_too),
         TEST(an_instance_of_unknown_origin_is_used_and_left_alone),
+        TEST(a_mode_that_was_switched_since_the_listing_is_seen),
         TEST(an_instance_that_came_since_the_listing_is_named_and_not_touched),
         TEST(a_prepare_that_fails_halfway_leaves_nothing_on_the_card),
         TEST(a_partition_that_is_in_use_stays_with_its_claim),
