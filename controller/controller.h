@@ -167,7 +167,7 @@ void tg_controller_fill_view(const struct tg_controller *controller, struct tg_v
 /* For somebody who has to look at everything: an initialized view gets all objects of kinds with
  * few, and pods and claims some hundred at a time (the first part may have none); it finds the
  * others by name. Valid until the next part. false: that was all; the view is to be ended then, and
- * tg_controller_view_done called. */
+ * tg_controller_parts_done called. */
 struct tg_view_part {
     enum tg_view_kind kind;
     size_t place;
@@ -175,6 +175,7 @@ struct tg_view_part {
 };
 bool tg_controller_fill_part(struct tg_controller *controller, struct tg_view_part *part,
                              struct tg_view *view);
+void tg_controller_parts_done(struct tg_controller *controller);
 /* The same for the pass, which looks often: kept, filled anew where something has changed, and of
  * pods and claims no more than it has to look at; it finds the others. Valid until the stores
  * change, or tg_controller_view_done. */

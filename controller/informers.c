@@ -284,6 +284,11 @@ bool tg_controller_fill_part(struct tg_controller *controller, struct tg_view_pa
     return first;
 }
 
+void tg_controller_parts_done(struct tg_controller *controller)
+{
+    drop_many(controller, &controller->view);
+}
+
 /* Objects of a kind that is never packed stay where they are until one of them changes. */
 const struct tg_view *tg_controller_view(struct tg_controller *controller)
 {
@@ -304,7 +309,7 @@ const struct tg_view *tg_controller_view(struct tg_controller *controller)
     return view;
 }
 
-/* What this pass has looked at and the next one will. */
+/* What this pass has looked at and the next one will: who has come to rest is not among them. */
 static void keep_hot(struct tg_controller *controller)
 {
     size_t hot = HOT_LEAST + HOT_EACH * tg_awake_count(controller->awake);

@@ -88,7 +88,7 @@ static int look_at_all(struct look *look, struct tg_error *err)
         TG_VEC_CLEAR(&look->view.lists[TG_VIEW_GANG]);
     }
     tg_view_done(&look->view);
-    tg_controller_view_done(look->controller);
+    tg_controller_parts_done(look->controller);
     return r;
 }
 

@@ -9,13 +9,14 @@
 #include "api/runtime/base/str.h"
 #include "api/tangram/names.h"
 #include "controller/gather/grant.h"
+#include "controller/gather/names.h"
 #include "controller/gather/source.h"
 
 #define SCRATCH ((size_t)1 << 20)
 #define AT_ONCE 500 /* pods that are looked at before the source may relax */
 
 struct tg_awake {
-    struct tg_map *pods;   /* "namespace/name" of those that are not known to rest */
+    struct tg_names pods;  /* "namespace/name" of those that are not known to rest */
     struct tg_map *marked; /* UID of a gang or pod -> "namespace/name" of claims, a tg_map */
 };
 
@@ -28,7 +29,6 @@ struct tg_awake *tg_awake_new(void)
 {
     struct tg_awake *awake = tg_xcalloc(1, sizeof(*awake));
 
-    awake->pods = tg_map_new(NULL);
     awake->marked = tg_map_new(map_free);
     return awake;
 }
@@ -37,14 +37,28 @@ void tg_awake_free(struct tg_awake *awake)
 {
     if (awake == NULL)
         return;
-    tg_map_free(awake->pods);
+    tg_names_done(&awake->pods);
     tg_map_free(awake->marked);
     free(awake);
 }
 
 size_t tg_awake_count(const struct tg_awake *awake)
 {
-    return tg_map_count(awake->pods);
+    return awake->pods.n;
+}
+
+static void wake(struct tg_awake *awake, const char *namespace_, const char *name)
+{
+    TG_AUTOFREE char *key = tg_xasprintf("%s/%s", tg_or(namespace_, ""), name);
+
+    tg_names_add(&awake->pods, key);
+}
+
+static void forget(struct tg_awake *awake, const struct tg_object_meta *meta)
+{
+    TG_AUTOFREE char *key = tg_xasprintf("%s/%s", tg_or(meta->namespace_, ""), meta->name);
+
+    tg_names_remove(&awake->pods, key);
 }
 
 static void set_name(struct tg_map *map, const char *namespace_, const char *name)
@@ -67,9 +81,9 @@ void tg_awake_pod_changed(struct tg_awake *awake, const struct tg_pod *before,
                           const struct tg_pod *after)
 {
     if (after != NULL && tg_pod_gathered(after))
-        set_name(awake->pods, after->metadata->namespace_, after->metadata->name);
+        wake(awake, after->metadata->namespace_, after->metadata->name);
     else
-        remove_name(awake->pods, (after != NULL ? after : before)->metadata);
+        forget(awake, (after != NULL ? after : before)->metadata);
 }
 
 static bool is_reserved_for(const struct tg_resource_claim *claim, const char *uid)
@@ -121,26 +135,29 @@ static void relax(const struct tg_view *view)
 static void put_to_rest(struct tg_awake *awake, const struct tg_view *view)
 {
     TG_AUTOARENA struct tg_arena *arena = tg_arena_new(SCRATCH);
-    struct tg_map_entry *next;
-    size_t looked = 0;
+    size_t looked = 0, at = 0;
+    const char *key;
 
-    for (struct tg_map_entry *e = tg_map_first(awake->pods); e != NULL; e = next) {
-        const struct tg_pod *pod = find(view, tg_map_key(e));
+    while ((key = tg_names_next(&awake->pods, &at)) != NULL) {
+        const struct tg_pod *pod = find(view, key);
 
-        next = tg_map_next(e);
         if (pod == NULL || !tg_pod_gathered(pod) || rests(view, pod, arena))
-            tg_map_remove(awake->pods, tg_map_key(e));
+            tg_names_remove(&awake->pods, key);
         if (++looked % AT_ONCE == 0)
             relax(view);
     }
+    tg_names_tidy(&awake->pods);
     relax(view);
 }
 
 void tg_awake_fill(struct tg_awake *awake, struct tg_view *view)
 {
+    const char *key;
+    size_t at = 0;
+
     put_to_rest(awake, view);
-    for (struct tg_map_entry *e = tg_map_first(awake->pods); e != NULL; e = tg_map_next(e))
-        tg_view_add(view, TG_VIEW_POD, find(view, tg_map_key(e)));
+    while ((key = tg_names_next(&awake->pods, &at)) != NULL)
+        tg_view_add(view, TG_VIEW_POD, find(view, key));
 }
 
 /* --- claims ---------------------------------------------------------------------------------- */
@@ -159,7 +176,7 @@ static void wake_users(struct tg_awake *awake, const struct tg_resource_claim *b
 
         if (user->name != NULL &&
             (!same_object(before, after) || !is_reserved_for(after, user->uid)))
-            set_name(awake->pods, before->metadata->namespace_, user->name);
+            wake(awake, before->metadata->namespace_, user->name);
     }
 }
 

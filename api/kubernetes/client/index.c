@@ -375,7 +375,7 @@ void tg_index_set(struct tg_index *index, struct tg_stored *stored)
         rebuild(index);
     assert(index->places.n < GONE - 1);
     if (index->places.n == index->places.capacity)
-        TG_VEC_RESERVE(&index->places, index->places.n + index->places.n / 4 + FIRST_SLOTS);
+        TG_VEC_RESERVE_EXACTLY(&index->places, index->places.n + index->places.n / 4 + FIRST_SLOTS);
     *TG_VEC_PUSH(&index->places) = 0;
     put_hot(index, index->places.n - 1, stored);
     index->count++;

@@ -22,6 +22,13 @@ void *tg_vec_grow_(void *items, size_t *capacity, size_t item_size, size_t wante
     ((v)->capacity >= (wanted) ? (void)0                                                           \
                                : (void)((v)->items = tg_vec_grow_((v)->items, &(v)->capacity,      \
                                                                   sizeof(*(v)->items), (wanted))))
+/* As RESERVE, but no more than is wanted: for lists that are most of what a process weighs, whose
+ * callers want a part of n more at a time. */
+#define TG_VEC_RESERVE_EXACTLY(v, wanted)                                                          \
+    ((v)->capacity >= (wanted)                                                                     \
+         ? (void)0                                                                                 \
+         : (void)((v)->items = tg_xreallocarray((v)->items, (wanted), sizeof(*(v)->items)),        \
+                  (v)->capacity = (wanted)))
 /* Address of a new zeroed last element. */
 #define TG_VEC_PUSH(v)                                                                             \
     (TG_VEC_RESERVE(v, (v)->n + 1), memset(&(v)->items[(v)->n], 0, sizeof(*(v)->items)),           \
@@ -31,5 +38,7 @@ void *tg_vec_grow_(void *items, size_t *capacity, size_t item_size, size_t wante
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "api/runtime/base/mem.h"
 
 #endif

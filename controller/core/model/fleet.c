@@ -97,10 +97,7 @@ static void free_owners(struct tg_model *model)
         tg_held_free((struct tg_held *)record);
     tg_table_done(&model->held);
     for (size_t at = 0; (record = tg_table_next(&model->owners, &at)) != NULL;) {
-        struct tg_owner *owner = (struct tg_owner *)record;
-
-        free(owner->grants);
-        free(owner);
+        free(record);
     }
     tg_table_done(&model->owners);
 }

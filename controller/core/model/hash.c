@@ -117,12 +117,13 @@ static uint64_t hash_held(const struct tg_model *model, const struct tg_held *he
 {
     uint64_t hash = tg_hash_text(tg_hash_text(TG_HASH_SEED, held->pool->driver), held->pool->name);
 
-    hash = tg_hash_text(hash, (const char *)tg_blobs_get(&model->strings, held->name));
+    hash = tg_hash_text(hash, tg_held_name(model, held));
     for (const struct tg_grant *g = held->first; g != NULL; g = g->next) {
-        hash = tg_hash_text(tg_hash_text(hash, g->holder), g->share);
+        hash = tg_hash_text(tg_hash_text(hash, g->holder), tg_grant_share(g));
         hash = tg_hash_mix(hash, g->allocated);
-        for (size_t i = 0; i < g->n_consumed; i++)
-            hash = tg_hash_text(tg_hash_text(hash, g->consumed[i].key), g->consumed[i].value);
+        for (size_t i = 0; g->share != NULL && i < g->share->n_consumed; i++)
+            hash = tg_hash_text(tg_hash_text(hash, g->share->consumed[i].key),
+                                g->share->consumed[i].value);
     }
     return hash;
 }
@@ -130,13 +131,14 @@ static uint64_t hash_held(const struct tg_model *model, const struct tg_held *he
 static uint64_t hash_stay(const struct tg_model *model, const struct tg_stay *stay)
 {
     const struct tg_place *place = tg_stay_place(stay);
-    uint64_t hash = tg_hash_text(TG_HASH_SEED, stay->key);
+    char key[TG_STAY_KEY];
+    uint64_t hash = tg_hash_text(TG_HASH_SEED, tg_stay_key(model, stay, key));
 
     hash = tg_hash_text(hash, place == NULL ? NULL : place->name);
     hash = tg_hash_mix(tg_hash_text(hash, tg_stay_problem(model, stay)), stay->bound);
     for (const struct tg_amount *a = tg_stay_amounts(model, stay); a->name != NULL; a++)
         hash = tg_hash_mix(tg_hash_text(hash, a->name), (uint64_t)a->value);
-    for (const struct tg_assumed_stay *a = stay->assumed; a != NULL; a = a->next)
+    for (const struct tg_assumed_stay *a = tg_stay_assumed(stay); a != NULL; a = a->next)
         hash = tg_hash_text(hash, a->place->name);
     return hash;
 }

@@ -32,7 +32,7 @@ static bool is_held(const struct tg_record *record, const void *key)
     const struct tg_held *held = (const struct tg_held *)record;
     const struct held_key *k = key;
 
-    return held->pool == k->pool && held->name == k->name;
+    return held->pool == k->pool && held->record.own == k->name;
 }
 
 struct tg_held *tg_held_find(const struct tg_model *model, const char *driver, const char *pool,
@@ -69,25 +69,25 @@ static struct tg_held *held_of(struct tg_model *model, const char *driver, const
     held = tg_xcalloc(1, sizeof(*held));
     held->pool = tg_fleet_pool_of(model, driver, pool);
     held->pool->n_held++;
-    held->name = model->pack.put(model->pack.data, device);
-    key = (struct held_key){.pool = held->pool, .name = held->name};
-    held->record.hash = held_hash(&key);
+    held->record.own = model->pack.put(model->pack.data, device);
+    key = (struct held_key){.pool = held->pool, .name = held->record.own};
+    held->record.hash = (uint32_t)held_hash(&key);
     tg_table_add(&model->held, &held->record);
     return held;
 }
 
 const char *tg_held_holder(const struct tg_held *held)
 {
-    return held == NULL || held->first->share != NULL ? NULL : held->first->holder;
+    return held == NULL || tg_grant_share(held->first) != NULL ? NULL : held->first->holder;
 }
 
 const struct tg_grant *tg_grant_next(const struct tg_grant *grant)
 {
-    const char *share = grant->share;
+    const char *share = tg_grant_share(grant);
 
     do
         grant = grant->next;
-    while (grant != NULL && tg_streq(grant->share, share));
+    while (grant != NULL && tg_streq(tg_grant_share(grant), share));
     return grant;
 }
 
@@ -95,7 +95,7 @@ const struct tg_grant *tg_grant_next(const struct tg_grant *grant)
 const char *tg_slot_holder(const struct tg_slot *slot, const struct tg_held *held)
 {
     if (held == NULL || held->first == NULL ||
-        (held->first->share != NULL && (slot->flags & TG_SLOT_SHARED) != 0))
+        (tg_grant_share(held->first) != NULL && (slot->flags & TG_SLOT_SHARED) != 0))
         return NULL;
     return held->first->holder;
 }
@@ -103,8 +103,7 @@ const char *tg_slot_holder(const struct tg_slot *slot, const struct tg_held *hel
 /* The row of a device that is published says who holds it. */
 static void show(struct tg_model *model, const struct tg_held *held)
 {
-    struct tg_fleet_device *row =
-        tg_rows_find(model, held->pool, (const char *)tg_blobs_get(&model->strings, held->name));
+    struct tg_fleet_device *row = tg_rows_find(model, held->pool, tg_held_name(model, held));
 
     tg_news_pool(model, held->pool);
     if (row == NULL)
@@ -117,10 +116,10 @@ static void show(struct tg_model *model, const struct tg_held *held)
  * says. */
 static int compare(const struct tg_grant *a, const struct tg_grant *b)
 {
-    int order = (int)(a->share != NULL) - (int)(b->share != NULL);
+    int order = (int)(tg_grant_share(a) != NULL) - (int)(tg_grant_share(b) != NULL);
 
     if (order == 0)
-        order = tg_strcmp(a->share, b->share);
+        order = tg_strcmp(tg_grant_share(a), tg_grant_share(b));
     if (order == 0)
         order = (int)b->allocated - (int)a->allocated;
     return order != 0 ? order : strcmp(a->holder, b->holder);
@@ -137,15 +136,24 @@ static void link_grant(struct tg_model *model, struct tg_grant *grant)
     show(model, grant->held);
 }
 
+static void free_share(struct tg_share *share)
+{
+    if (share == NULL)
+        return;
+    for (size_t i = 0; i < share->n_consumed; i++) {
+        free((char *)(uintptr_t)share->consumed[i].key);
+        free((char *)(uintptr_t)share->consumed[i].value);
+    }
+    free(share->consumed);
+    free(share->id);
+    free(share);
+}
+
 static void free_grant(struct tg_grant *grant)
 {
-    free(grant->owned);
-    free(grant->share);
-    for (size_t i = 0; i < grant->n_consumed; i++) {
-        free((char *)(uintptr_t)grant->consumed[i].key);
-        free((char *)(uintptr_t)grant->consumed[i].value);
-    }
-    free(grant->consumed);
+    if (grant->owned)
+        free((char *)(uintptr_t)grant->holder);
+    free_share(grant->share);
     free(grant);
 }
 
@@ -163,7 +171,7 @@ void tg_grant_free(struct tg_model *model, struct tg_grant *grant)
     if (held->first != NULL)
         return;
     tg_table_remove(&model->held, &held->record);
-    tg_blobs_drop(&model->strings, held->name, NULL, NULL);
+    tg_blobs_drop(&model->strings, held->record.own, NULL, NULL);
     free(held);
     pool->n_held--;
     tg_fleet_pool_release(model, pool);
@@ -180,20 +188,31 @@ void tg_held_free(struct tg_held *held)
     free(held);
 }
 
+static struct tg_share *new_share(const struct tg_fleet_busy *busy)
+{
+    struct tg_share *share;
+
+    if (busy->share == NULL && busy->n_consumed == 0)
+        return NULL;
+    share = tg_xcalloc(1, sizeof(*share));
+    share->id = busy->share == NULL ? NULL : tg_xstrdup(busy->share);
+    share->n_consumed = busy->n_consumed;
+    share->consumed =
+        busy->n_consumed == 0 ? NULL : tg_xcalloc(busy->n_consumed, sizeof(*share->consumed));
+    for (size_t i = 0; i < busy->n_consumed; i++)
+        share->consumed[i] =
+            (struct tg_string_pair){.key = tg_xstrdup(tg_or(busy->consumed[i].key, "")),
+                                    .value = tg_xstrdup(tg_or(busy->consumed[i].value, ""))};
+    return share;
+}
+
 static struct tg_grant *new_grant(struct tg_model *model, const struct tg_fleet_busy *busy)
 {
     struct tg_grant *grant = tg_xcalloc(1, sizeof(*grant));
 
     grant->held = held_of(model, busy->driver, busy->pool, busy->device);
     grant->holder = busy->holder;
-    grant->share = busy->share == NULL ? NULL : tg_xstrdup(busy->share);
-    grant->n_consumed = busy->n_consumed;
-    grant->consumed =
-        busy->n_consumed == 0 ? NULL : tg_xcalloc(busy->n_consumed, sizeof(*grant->consumed));
-    for (size_t i = 0; i < busy->n_consumed; i++)
-        grant->consumed[i] =
-            (struct tg_string_pair){.key = tg_xstrdup(tg_or(busy->consumed[i].key, "")),
-                                    .value = tg_xstrdup(tg_or(busy->consumed[i].value, ""))};
+    grant->share = new_share(busy);
     return grant;
 }
 
@@ -209,16 +228,23 @@ struct tg_grant *tg_grant_assume(struct tg_model *model, const struct tg_fleet_b
     if (!names_a_device(busy))
         return NULL;
     grant = new_grant(model, busy);
-    grant->holder = grant->owned = tg_xstrdup(tg_or(busy->holder, "unknown"));
+    grant->holder = tg_xstrdup(tg_or(busy->holder, "unknown"));
+    grant->owned = true;
     link_grant(model, grant);
     return grant;
 }
 
 /* --- who holds them --- */
 
+/* "claim namespace/name" */
+static char *holder_of(const struct tg_owner *owner)
+{
+    return (char *)(uintptr_t)(owner->grants + owner->record.own);
+}
+
 static bool is_owner(const struct tg_record *record, const void *key)
 {
-    return strcmp(((const struct tg_owner *)record)->holder, key) == 0;
+    return strcmp(holder_of((const struct tg_owner *)record), key) == 0;
 }
 
 static struct tg_owner *find_owner(const struct tg_model *model, const char *holder)
@@ -229,20 +255,22 @@ static struct tg_owner *find_owner(const struct tg_model *model, const char *hol
 
 static void remove_owner(struct tg_model *model, struct tg_owner *owner)
 {
-    for (size_t i = 0; i < owner->n_grants; i++)
-        tg_grant_free(model, owner->grants[i]);
+    for (size_t i = 0; i < owner->record.own; i++) {
+        if (owner->grants[i] != NULL)
+            tg_grant_free(model, owner->grants[i]);
+    }
     tg_table_remove(&model->owners, &owner->record);
-    free(owner->grants);
     free(owner);
 }
 
 static struct tg_owner *new_owner(struct tg_model *model, const char *holder, size_t n)
 {
-    struct tg_owner *owner = tg_xcalloc(1, sizeof(*owner) + strlen(holder) + 1);
+    size_t grants = n * sizeof(struct tg_grant *);
+    struct tg_owner *owner = tg_xcalloc(1, sizeof(*owner) + grants + strlen(holder) + 1);
 
-    memcpy(owner->holder, holder, strlen(holder) + 1);
-    owner->record.hash = tg_hash_text(TG_HASH_SEED, holder);
-    owner->grants = tg_xcalloc(n, sizeof(struct tg_grant *));
+    owner->record.hash = (uint32_t)tg_hash_text(TG_HASH_SEED, holder);
+    owner->record.own = (uint32_t)n;
+    memcpy(holder_of(owner), holder, strlen(holder) + 1);
     tg_table_add(&model->owners, &owner->record);
     return owner;
 }
@@ -281,13 +309,13 @@ static const struct tg_allocation_devices *allocated(const struct tg_resource_cl
     return claim->status->allocation->devices;
 }
 
-static void add_result(struct tg_model *model, struct tg_owner *owner,
-                       const struct tg_allocation_device *result)
+static struct tg_grant *add_result(struct tg_model *model, const struct tg_owner *owner,
+                                   const struct tg_allocation_device *result)
 {
     struct tg_fleet_busy busy = {.driver = result->driver,
                                  .pool = result->pool,
                                  .device = result->device,
-                                 .holder = owner->holder,
+                                 .holder = holder_of(owner),
                                  .share = result->share_id};
     struct tg_grant *grant;
 
@@ -298,8 +326,8 @@ static void add_result(struct tg_model *model, struct tg_owner *owner,
         busy.share = NULL;
     grant = new_grant(model, &busy);
     grant->allocated = true;
-    owner->grants[owner->n_grants++] = grant;
     link_grant(model, grant);
+    return grant;
 }
 
 void tg_claim_put(struct tg_model *model, const struct tg_resource_claim *claim)
@@ -315,9 +343,10 @@ void tg_claim_put(struct tg_model *model, const struct tg_resource_claim *claim)
     if (n == 0)
         return;
     owner = new_owner(model, holder, n);
+    n = 0;
     for (size_t i = 0; i < devices->results.n; i++) {
         if (holds(&devices->results.items[i]))
-            add_result(model, owner, &devices->results.items[i]);
+            owner->grants[n++] = add_result(model, owner, &devices->results.items[i]);
     }
 }
 
@@ -332,10 +361,6 @@ void tg_owner_hold(struct tg_model *model, const char *key, const struct tg_flee
     if (n == 0)
         return;
     owner = new_owner(model, holder, n);
-    for (size_t i = 0; i < n; i++) {
-        struct tg_grant *grant = tg_grant_assume(model, &busy[i]);
-
-        if (grant != NULL)
-            owner->grants[owner->n_grants++] = grant;
-    }
+    for (size_t i = 0; i < n; i++)
+        owner->grants[i] = tg_grant_assume(model, &busy[i]); /* or NULL */
 }

@@ -55,7 +55,7 @@ static struct tg_kept *keep(struct tg_model *model, struct tg_table *table,
     if (kept->object == NULL)
         abort();
     kept->name = ((const struct tg_object *)kept->object)->metadata->name;
-    kept->record.hash = tg_hash_text(TG_HASH_SEED, name);
+    kept->record.hash = (uint32_t)tg_hash_text(TG_HASH_SEED, name);
     drop(model, table, name);
     tg_table_add(table, &kept->record);
     model->kept_changed = true;

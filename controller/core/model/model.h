@@ -47,15 +47,26 @@ struct tg_assumed_stay { /* newest first */
     struct tg_assumed_stay *next;
 };
 
-struct tg_stay { /* of each pod on a node: every byte counts */
-    struct tg_record record;
-    struct tg_place *own;            /* bound or nominated; NULL: neither, or no such pod */
+struct tg_stay_more { /* of the few that have it */
+    struct tg_place *own;
     struct tg_assumed_stay *assumed; /* where else it is said to go */
-    uint32_t demand;                 /* of the blobs, 0: none; amounts, the last without a name */
     uint32_t problem;                /* of the strings, 0: none; why its requests cannot be read */
-    bool bound, known;               /* by a node; an object says so */
-    char key[];                      /* namespace/name */
 };
+
+/* Of each pod on a node: every byte counts. Of its key, namespace/name, the head is shared by all
+ * pods that one controller made. */
+struct tg_stay {
+    struct tg_record record; /* own: its demand, of the blobs, 0: none; the last has no name */
+    union {
+        struct tg_place *own; /* bound or nominated; NULL: neither, or no such pod */
+        struct tg_stay_more *more;
+    };
+    uint32_t head; /* of the strings */
+    bool has_more : 1;
+    bool bound : 1, known : 1; /* by a node; an object says so */
+    char tail[];
+};
+#define TG_STAY_KEY 512 /* namespace 63, name 253 */
 
 /* --- devices --- */
 
@@ -107,29 +118,30 @@ struct tg_fleet_pool {
     const char *why; /* its newest generation is of no use, whatever the node: static text */
 };
 
-struct tg_grant { /* a device, or a share of it, is somebody's */
-    struct tg_held *held;
-    struct tg_grant *next; /* of the device, the strongest first */
-    const char *holder;    /* of the owner, or owned */
-    char *owned;
-    bool allocated;
-    char *share;
+struct tg_share {                    /* what is somebody's of a device */
+    char *id;                        /* NULL: all of it */
     struct tg_string_pair *consumed; /* one block */
     size_t n_consumed;
 };
 
+struct tg_grant { /* a device, or a share of it, is somebody's */
+    struct tg_held *held;
+    struct tg_grant *next;  /* of the device, the strongest first */
+    const char *holder;     /* of the owner, or its own */
+    struct tg_share *share; /* NULL: all of it, and no amounts are told */
+    bool owned;             /* the holder is to be freed */
+    bool allocated;
+};
+
 struct tg_held {
-    struct tg_record record;
+    struct tg_record record; /* own: its name, of the strings */
     struct tg_fleet_pool *pool;
-    uint32_t name; /* of the strings */
     struct tg_grant *first;
 };
 
-struct tg_owner { /* a claim, or who holds devices for later */
-    struct tg_record record;
-    struct tg_grant **grants;
-    size_t n_grants;
-    char holder[]; /* "claim namespace/name" */
+struct tg_owner { /* a claim, or who holds devices for later; its holder follows its grants */
+    struct tg_record record;   /* own: of how many grants */
+    struct tg_grant *grants[]; /* some may be NULL */
 };
 
 /* --- the rest --- */
@@ -237,6 +249,10 @@ struct tg_place *tg_stay_place(const struct tg_stay *stay); /* where it counts, 
 /* The last one has no name. */
 const struct tg_amount *tg_stay_amounts(const struct tg_model *model, const struct tg_stay *stay);
 const char *tg_stay_problem(const struct tg_model *model, const struct tg_stay *stay); /* or NULL */
+const struct tg_assumed_stay *tg_stay_assumed(const struct tg_stay *stay);             /* or NULL */
+/* namespace/name */
+const char *tg_stay_key(const struct tg_model *model, const struct tg_stay *stay,
+                        char out[TG_STAY_KEY]);
 
 /* slice.c */
 void tg_slice_put(struct tg_model *model, const struct tg_resource_slice *slice);
@@ -274,6 +290,14 @@ struct tg_held *tg_slot_held(const struct tg_model *model, const struct tg_fleet
                              const struct tg_slot *slot);
 /* The next grant that is not the same share again; NULL: no more. */
 const struct tg_grant *tg_grant_next(const struct tg_grant *grant);
+static inline const char *tg_grant_share(const struct tg_grant *grant) /* NULL: all of the device */
+{
+    return grant->share == NULL ? NULL : grant->share->id;
+}
+static inline const char *tg_held_name(const struct tg_model *model, const struct tg_held *held)
+{
+    return (const char *)tg_blobs_get(&model->strings, held->record.own);
+}
 const char *tg_slot_holder(const struct tg_slot *slot, const struct tg_held *held); /* of the row */
 const char *tg_held_holder(const struct tg_held *held); /* of the whole; NULL is allowed */
 void tg_claim_put(struct tg_model *model, const struct tg_resource_claim *claim);

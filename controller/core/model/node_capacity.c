@@ -56,7 +56,7 @@ static int read_policy(const char *text, struct tg_view_capacity *c, bool *ret_o
     return rc;
 }
 
-static void add_share(const struct tg_grant *share, struct tg_view_capacity *c)
+static void add_share(const struct tg_share *share, struct tg_view_capacity *c)
 {
     for (size_t i = 0; i < share->n_consumed; i++) {
         __int128 amount = 0;
@@ -87,8 +87,8 @@ int tg_node_capacity_of(const struct tg_held *held, struct tg_view_device *row,
             row->barred = "has a capacity that is no quantity";
         for (const struct tg_grant *g = held == NULL ? NULL : held->first; g != NULL;
              g = tg_grant_next(g)) {
-            if (g->share != NULL)
-                add_share(g, c);
+            if (tg_grant_share(g) != NULL)
+                add_share(g->share, c);
         }
     }
     return rc;

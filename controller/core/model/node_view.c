@@ -105,7 +105,7 @@ static void add_holders(const struct tg_held *held, struct tg_view_device *row)
     row->taken = row->holder != NULL;
     for (const struct tg_grant *g = held == NULL ? NULL : held->first; g != NULL;
          g = tg_grant_next(g))
-        row->shares += g->share != NULL ? 1 : 0;
+        row->shares += tg_grant_share(g) != NULL ? 1 : 0;
 }
 
 static int bar_contested(const struct builder *b, const struct tg_slot *slot,

@@ -29,7 +29,7 @@ struct tg_place *tg_place_of(struct tg_model *model, const char *name)
     if (place != NULL)
         return place;
     place = tg_xcalloc(1, sizeof(*place));
-    place->record.hash = tg_hash_text(TG_HASH_SEED, name);
+    place->record.hash = (uint32_t)tg_hash_text(TG_HASH_SEED, name);
     place->name = tg_model_string(model, name);
     place->index = TG_NO_INDEX;
     tg_table_add(&model->places, &place->record);
@@ -232,10 +232,15 @@ void tg_place_free(struct tg_model *model, struct tg_place *place)
 static const char *why_broken(const struct tg_model *model, const struct tg_place *place)
 {
     const struct tg_stay *first = NULL;
+    char key[TG_STAY_KEY], least[TG_STAY_KEY];
 
     for (size_t i = 0; i < place->unreadable.n; i++) {
-        if (first == NULL || strcmp(place->unreadable.items[i]->key, first->key) < 0)
-            first = place->unreadable.items[i];
+        const struct tg_stay *stay = place->unreadable.items[i];
+
+        if (first != NULL && strcmp(tg_stay_key(model, stay, key), least) >= 0)
+            continue;
+        tg_stay_key(model, stay, least);
+        first = stay;
     }
     return first == NULL ? place->broken : tg_stay_problem(model, first);
 }

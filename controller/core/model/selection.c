@@ -101,7 +101,7 @@ static int compile(const struct tg_model *model, const char *expression, struct 
 
     s->arena = tg_arena_new(BUDGET);
     s->expression = tg_arena_strdup(s->arena, expression);
-    s->record.hash = tg_hash_text(TG_HASH_SEED, expression);
+    s->record.hash = (uint32_t)tg_hash_text(TG_HASH_SEED, expression);
     if (s->expression == NULL)
         rc = tg_error_set(err, TG_RESOURCE_EXHAUSTED,
                           "the selector needs more memory than its budget");

@@ -71,7 +71,7 @@ void tg_shelf_put(struct tg_model *model, enum tg_shelf shelf, const struct tg_o
     shelved->n = n;
     memcpy(shelved->bytes + n, key.namespace_, space);
     memcpy(shelved->bytes + n + space, key.name, name);
-    shelved->record.hash = hash_of(&key);
+    shelved->record.hash = (uint32_t)hash_of(&key);
     tg_shelf_drop(model, shelf, key.namespace_, key.name);
     tg_table_add(&model->shelves[shelf], &shelved->record);
 }

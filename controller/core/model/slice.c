@@ -52,7 +52,7 @@ struct tg_fleet_pool *tg_fleet_pool_of(struct tg_model *model, const char *drive
     if (pool != NULL)
         return pool;
     pool = tg_xcalloc(1, sizeof(*pool));
-    pool->record.hash = pool_hash(&key);
+    pool->record.hash = (uint32_t)pool_hash(&key);
     pool->driver = tg_model_string(model, driver);
     pool->name = tg_model_string(model, name);
     tg_table_add(&model->pools, &pool->record);
@@ -263,7 +263,7 @@ static struct tg_fleet_slice *new_slice(struct tg_model *model,
     const struct tg_opt_int *count = &spec->pool->resource_slice_count;
 
     slice->name = tg_model_string(model, object->metadata->name);
-    slice->record.hash = tg_hash_text(TG_HASH_SEED, slice->name);
+    slice->record.hash = (uint32_t)tg_hash_text(TG_HASH_SEED, slice->name);
     slice->generation = spec->pool->generation.set ? spec->pool->generation.value : 0;
     slice->count = count->set && count->value >= 0 ? count->value : -1;
     slice->all_nodes = is_true(spec->all_nodes);

@@ -12,39 +12,122 @@
 #include "api/runtime/base/str.h"
 #include "controller/core/model/model.h"
 
-#define KEY_MAX 512 /* namespace 63, name 253 */
 /* Bytes that the requests of one pod may need while they are counted: far more than any pod has. */
 #define SCRATCH ((size_t)1 << 20)
 
-static bool is_stay(const struct tg_record *record, const void *key)
-{
-    return strcmp(((const struct tg_stay *)record)->key, key) == 0;
-}
+/* --- keys ------------------------------------------------------------------------------------ */
 
-static const char *key_of(char out[KEY_MAX], const char *namespace_, const char *name)
+struct key {
+    const struct tg_model *model;
+    char text[TG_STAY_KEY];
+};
+
+const char *tg_stay_key(const struct tg_model *model, const struct tg_stay *stay,
+                        char out[TG_STAY_KEY])
 {
-    snprintf(out, KEY_MAX, "%s/%s", tg_or(namespace_, ""), tg_or(name, "?"));
+    snprintf(out, TG_STAY_KEY, "%s%s", (const char *)tg_blobs_get(&model->strings, stay->head),
+             stay->tail);
     return out;
 }
 
-static struct tg_stay *find(const struct tg_model *model, const char *key)
+static bool is_stay(const struct tg_record *record, const void *data)
 {
-    return (struct tg_stay *)tg_table_find(&model->stays, tg_hash_text(TG_HASH_SEED, key), is_stay,
-                                           key);
+    const struct tg_stay *stay = (const struct tg_stay *)record;
+    const struct key *key = data;
+    const char *head = (const char *)tg_blobs_get(&key->model->strings, stay->head);
+    size_t n = strlen(head);
+
+    return strncmp(head, key->text, n) == 0 && strcmp(key->text + n, stay->tail) == 0;
+}
+
+static void make_key(struct key *key, const struct tg_model *model, const char *namespace_,
+                     const char *name)
+{
+    key->model = model;
+    snprintf(key->text, sizeof(key->text), "%s/%s", tg_or(namespace_, ""), tg_or(name, "?"));
+}
+
+static struct tg_stay *find(const struct key *key)
+{
+    return (struct tg_stay *)tg_table_find(&key->model->stays,
+                                           tg_hash_text(TG_HASH_SEED, key->text), is_stay, key);
+}
+
+/* Behind the last dash is what the API server made up; there is a slash in every key. */
+static const char *tail_of(const char *key)
+{
+    const char *dash = strrchr(key, '-'), *slash = strrchr(key, '/');
+
+    return (dash != NULL && dash > slash ? dash : slash) + 1;
+}
+
+static struct tg_stay *new_stay(struct tg_model *model, char *key)
+{
+    char *tail = (char *)(uintptr_t)tail_of(key), first = *tail;
+    struct tg_stay *stay = tg_xcalloc(1, offsetof(struct tg_stay, tail) + strlen(tail) + 1);
+
+    memcpy(stay->tail, tail, strlen(tail) + 1);
+    stay->record.hash = (uint32_t)tg_hash_text(TG_HASH_SEED, key);
+    *tail = '\0';
+    stay->head = tg_blobs_use(&model->strings, key, strlen(key) + 1);
+    *tail = first;
+    tg_table_add(&model->stays, &stay->record);
+    return stay;
 }
 
 static struct tg_stay *stay_of(struct tg_model *model, const struct tg_object_meta *meta)
 {
-    char key[KEY_MAX];
-    struct tg_stay *stay = find(model, key_of(key, meta->namespace_, meta->name));
+    struct key key;
+    struct tg_stay *stay;
 
-    if (stay == NULL) {
-        stay = tg_xcalloc(1, sizeof(*stay) + strlen(key) + 1);
-        memcpy(stay->key, key, strlen(key) + 1);
-        stay->record.hash = tg_hash_text(TG_HASH_SEED, key);
-        tg_table_add(&model->stays, &stay->record);
-    }
-    return stay;
+    make_key(&key, model, meta->namespace_, meta->name);
+    stay = find(&key);
+    return stay != NULL ? stay : new_stay(model, key.text);
+}
+
+/* --- what few have --------------------------------------------------------------------------- */
+
+static struct tg_place *own_of(const struct tg_stay *stay)
+{
+    return stay->has_more ? stay->more->own : stay->own;
+}
+
+const struct tg_assumed_stay *tg_stay_assumed(const struct tg_stay *stay)
+{
+    return stay->has_more ? stay->more->assumed : NULL;
+}
+
+static void set_own(struct tg_stay *stay, struct tg_place *place)
+{
+    if (stay->has_more)
+        stay->more->own = place;
+    else
+        stay->own = place;
+}
+
+static struct tg_stay_more *more_of(struct tg_stay *stay)
+{
+    struct tg_stay_more *more;
+
+    if (stay->has_more)
+        return stay->more;
+    more = tg_xcalloc(1, sizeof(*more));
+    more->own = stay->own;
+    stay->more = more;
+    stay->has_more = true;
+    return more;
+}
+
+/* Without what it does not need any more. */
+static void slim(struct tg_stay *stay)
+{
+    struct tg_place *own = own_of(stay);
+
+    if (!stay->has_more || stay->more->assumed != NULL || stay->more->problem != 0)
+        return;
+    free(stay->more);
+    stay->has_more = false;
+    stay->own = own;
 }
 
 /* --- what a pod takes --- */
@@ -62,28 +145,35 @@ const struct tg_amount *tg_stay_amounts(const struct tg_model *model, const stru
 {
     static const struct tg_amount none = {.name = NULL};
 
-    return stay->demand == 0 ? &none
-                             : (const struct tg_amount *)(const void *)tg_blobs_get(&model->demands,
-                                                                                    stay->demand);
+    return stay->record.own == 0 ? &none
+                                 : (const struct tg_amount *)(const void *)tg_blobs_get(
+                                       &model->demands, stay->record.own);
 }
 
 const char *tg_stay_problem(const struct tg_model *model, const struct tg_stay *stay)
 {
-    return stay->problem == 0 ? NULL : (const char *)tg_blobs_get(&model->strings, stay->problem);
+    return !stay->has_more || stay->more->problem == 0
+               ? NULL
+               : (const char *)tg_blobs_get(&model->strings, stay->more->problem);
 }
 
 struct tg_place *tg_stay_place(const struct tg_stay *stay)
 {
-    return stay->assumed != NULL && !stay->bound ? stay->assumed->place : stay->own;
+    const struct tg_assumed_stay *assumed = tg_stay_assumed(stay);
+
+    return assumed != NULL && !stay->bound ? assumed->place : own_of(stay);
 }
 
 static void drop_demand(struct tg_model *model, struct tg_stay *stay)
 {
-    if (stay->demand != 0)
-        tg_blobs_drop(&model->demands, stay->demand, drop_names, model);
-    if (stay->problem != 0)
-        tg_blobs_drop(&model->strings, stay->problem, NULL, NULL);
-    stay->demand = stay->problem = 0;
+    if (stay->record.own != 0)
+        tg_blobs_drop(&model->demands, stay->record.own, drop_names, model);
+    stay->record.own = 0;
+    if (!stay->has_more || stay->more->problem == 0)
+        return;
+    tg_blobs_drop(&model->strings, stay->more->problem, NULL, NULL);
+    stay->more->problem = 0;
+    slim(stay);
 }
 
 /* The rows as one blob, by name, ended by an empty one. */
@@ -110,21 +200,23 @@ static int keep_demand(struct tg_model *model, struct tg_stay *stay, struct tg_e
         for (size_t i = 0; i < table->n; i++)
             tg_model_drop_string(model, amounts[i].name);
     }
-    stay->demand = tg_blobs_use(&model->demands, amounts, bytes);
+    stay->record.own = tg_blobs_use(&model->demands, amounts, bytes);
     return 0;
 }
 
 static void read_demand(struct tg_model *model, struct tg_stay *stay, const struct tg_pod *pod)
 {
     struct tg_error cause = TG_ERROR_INIT;
+    char key[TG_STAY_KEY];
 
     drop_demand(model, stay);
     tg_arena_reset(model->scratch);
     model->table = (struct tg_demand_table){.n = 0};
     if (tg_demand_count(pod, &model->table, model->scratch, &cause) < 0 ||
         keep_demand(model, stay, &cause) < 0) {
-        tg_error_wrap(&cause, "pod %s", stay->key);
-        stay->problem = tg_blobs_use(&model->strings, cause.message, strlen(cause.message) + 1);
+        tg_error_wrap(&cause, "pod %s", tg_stay_key(model, stay, key));
+        more_of(stay)->problem =
+            tg_blobs_use(&model->strings, cause.message, strlen(cause.message) + 1);
     }
 }
 
@@ -190,7 +282,7 @@ static void count(struct tg_model *model, struct tg_stay *stay, bool takes)
         return;
     for (const struct tg_amount *a = tg_stay_amounts(model, stay); a->name != NULL; a++)
         change(model, place, a, takes);
-    if (stay->problem != 0)
+    if (tg_stay_problem(model, stay) != NULL)
         change_unreadable(place, stay, takes);
     tg_place_show(model, place);
 }
@@ -199,7 +291,7 @@ static void count(struct tg_model *model, struct tg_stay *stay, bool takes)
 static void settle(struct tg_model *model, struct tg_stay *stay)
 {
     count(model, stay, true);
-    if (!stay->known && stay->assumed == NULL) {
+    if (!stay->known && tg_stay_assumed(stay) == NULL) {
         tg_table_remove(&model->stays, &stay->record);
         tg_stay_free(model, stay);
     }
@@ -207,11 +299,12 @@ static void settle(struct tg_model *model, struct tg_stay *stay)
 
 static void link_own(struct tg_model *model, struct tg_stay *stay, const char *node)
 {
-    struct tg_place *before = stay->own;
+    struct tg_place *before = own_of(stay);
+    struct tg_place *after = node == NULL ? NULL : tg_place_of(model, node);
 
-    stay->own = node == NULL ? NULL : tg_place_of(model, node);
-    if (stay->own != NULL)
-        stay->own->links++;
+    set_own(stay, after);
+    if (after != NULL)
+        after->links++;
     if (before != NULL) {
         before->links--;
         tg_place_release(model, before);
@@ -244,9 +337,11 @@ void tg_stay_put(struct tg_model *model, const struct tg_pod *pod)
 
 void tg_stay_drop(struct tg_model *model, const char *namespace_, const char *name)
 {
-    char key[KEY_MAX];
-    struct tg_stay *stay = find(model, key_of(key, namespace_, name));
+    struct key key;
+    struct tg_stay *stay;
 
+    make_key(&key, model, namespace_, name);
+    stay = find(&key);
     if (stay == NULL || !stay->known)
         return;
     count(model, stay, false);
@@ -261,21 +356,22 @@ struct tg_stay *tg_stay_assume(struct tg_model *model, const struct tg_pod *pod,
     struct tg_assumed_stay *assumed = tg_xcalloc(1, sizeof(*assumed));
 
     count(model, stay, false);
-    if (!stay->known && stay->assumed == NULL)
+    if (!stay->known && tg_stay_assumed(stay) == NULL)
         read_demand(model, stay, pod);
     assumed->place = tg_place_of(model, node);
     assumed->place->links++;
-    assumed->next = stay->assumed;
-    stay->assumed = assumed;
+    assumed->next = more_of(stay)->assumed;
+    stay->more->assumed = assumed;
     settle(model, stay);
     return stay;
 }
 
 static void drop_assumed(struct tg_model *model, struct tg_stay *stay)
 {
-    struct tg_assumed_stay *assumed = stay->assumed;
+    struct tg_assumed_stay *assumed = stay->more->assumed;
 
-    stay->assumed = assumed->next;
+    stay->more->assumed = assumed->next;
+    slim(stay);
     assumed->place->links--;
     tg_place_release(model, assumed->place);
     free(assumed);
@@ -290,9 +386,10 @@ void tg_stay_forget(struct tg_model *model, struct tg_stay *stay)
 
 void tg_stay_free(struct tg_model *model, struct tg_stay *stay)
 {
-    while (stay->assumed != NULL)
+    while (tg_stay_assumed(stay) != NULL)
         drop_assumed(model, stay);
     link_own(model, stay, NULL);
     drop_demand(model, stay);
+    tg_blobs_drop(&model->strings, stay->head, NULL, NULL);
     free(stay);
 }

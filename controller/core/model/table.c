@@ -53,7 +53,7 @@ struct tg_record *tg_table_find(const struct tg_table *table, uint64_t hash, tg_
          at = (at + 1) & (table->capacity - 1)) {
         struct tg_record *record = table->slots[at];
 
-        if (record->hash == hash && is(record, key))
+        if (record->hash == (uint32_t)hash && is(record, key))
             return record;
     }
     return NULL;

@@ -10,7 +10,8 @@
 
 /* First member of whatever is in a table. */
 struct tg_record {
-    uint64_t hash;
+    _Alignas(uint64_t) uint32_t hash; /* of it: what tells records apart is their keys */
+    uint32_t own;                     /* for the record itself, so that nothing is padding */
 };
 typedef bool tg_record_is(const struct tg_record *record, const void *key);
 

@@ -171,6 +171,11 @@ void tg_controller_view_done(struct tg_controller *controller)
     (void)controller;
 }
 
+void tg_controller_parts_done(struct tg_controller *controller)
+{
+    (void)controller;
+}
+
 void tg_controller_start_waiting(struct tg_controller *controller)
 {
     (void)controller;

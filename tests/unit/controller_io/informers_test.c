@@ -213,7 +213,7 @@ static void everything_comes_in_parts_each_object_once(void **state)
     assert_int_equal(tg_map_count(seen), CLAIMS);
     assert_int_equal(parts, 3);
     tg_view_done(&view);
-    tg_controller_view_done(f->controller);
+    tg_controller_parts_done(f->controller);
 }
 
 static void there_is_a_part_also_without_pods_and_claims(void **state)
