@@ -28,7 +28,7 @@ static void a_table_finds_what_was_added_and_not_removed(void **state)
 
     (void)state;
     for (int i = 0; i < N; i++)
-        items[i] = (struct item){.record = {.hash = poor_hash(i)}, .value = i};
+        items[i] = (struct item){.record = {.hash = (uint32_t)poor_hash(i)}, .value = i};
     for (int step = 0; step < 20000; step++) {
         int i, seen = 0;
         size_t n = 0, at = 0;
