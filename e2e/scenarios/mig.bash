@@ -24,13 +24,20 @@ mig_clear() {
     k delete resourceslices --field-selector "spec.driver=$MIG_DRIVER" >/dev/null
 }
 
+# mig_play [LINE]: the cards from now on, and a line more of the scenario.
+mig_play() {
+    (grep '^card' "$CARDS/scenario" && printf '%s\n' "$@") >"$CARDS/next"
+    mv "$CARDS/next" "$CARDS/scenario"
+}
+
+# mig_plugin_start [OPTION...]
 mig_plugin_start() {
     local kubeconfig=$TG_DIR/kubeconfig/node-1.plugin
     [[ -e $kubeconfig ]] || "$TG_CLUSTER_SCRIPTS/token" "$TG_DIR" "$TG_NAMESPACE" "$TG_PLUGIN_ACCOUNT" --node node-1 >"$kubeconfig"
     tg_node_spawn node-1 mig env FAKE_NVML_SCENARIO="$CARDS/scenario" FAKE_NVML_STATE="$CARDS/cards" FAKE_NVML_ROOT="$CARDS/root" \
         "$TG_BIN/tangram-kubelet-plugin" --node-name node-1 --kubeconfig "$kubeconfig" --driver-name "$MIG_DRIVER" \
         --provider nvml --nvml-library "$TG_BIN/../tests/fake-nvml/libnvidia-ml.so.1" --system-root "$CARDS/root" --dynamic-mig '*' \
-        --placements derived
+        --placements derived "$@"
 }
 
 keeps_counters() { (($(tg_minor) >= 36)); }

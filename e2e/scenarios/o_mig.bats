@@ -52,3 +52,38 @@ has_partition() { [[ $(kn logs "$1" | xargs) =~ ^TANGRAM_DEVICE_UUIDS=MIG-[0-9a-
     kn delete pods --all --wait --timeout=90s
     [[ $(instances) == 0 ]]
 }
+
+@test "(o) a card whose driver does not answer costs its own pods only; they are told why, and start when it answers" {
+    tg_process_stop node-1.mig
+    mig_plugin_start --nvml-timeout 2s
+    tg_slices_wait 60 node-1 "$MIG_DRIVER"
+    mig_class mig-3g 3g.40gb
+    mig_class mig-2g 2g.48gb
+    mig_play 'fault nvmlDeviceCreateGpuInstanceWithPlacement on=0 hang'
+    mig_pod one mig-3g
+    wait_event 90 Pod one 'card 0000:f1:00.0: nvmlDeviceCreateGpuInstanceWithPlacement has not answered within 2 s'
+    mig_pod four mig-2g
+    wait_ready 120 four
+    [[ $(instances) == 1 ]]
+
+    mig_play
+    wait_ready 180 one
+    [[ $(instances) == 2 ]]
+    tg_wait_until 30 has_partition one
+    kn delete pods --all --wait --timeout=90s
+    [[ $(instances) == 0 ]]
+}
+
+@test "(o) a driver whose library never ends loading is told, and the plugin goes on and can be ended" {
+    tg_process_stop node-1.mig
+    mig_play 'fault dlopen hang'
+    mig_plugin_start --nvml-timeout 2s
+    local log=$TG_DIR/log/node-1.mig.log
+    tg_wait_until 60 grep -q "the driver's library: dlopen has not answered within 8 s" "$log"
+    kill -s TERM "$(tg_process_pid node-1.mig)"
+    tg_wait_until 10 process_gone node-1.mig
+    tg_process_stop node-1.mig # forgets it
+    mig_play
+    mig_plugin_start
+    tg_slices_wait 60 node-1 "$MIG_DRIVER"
+}
