@@ -125,12 +125,17 @@ static const char *mount_of(const struct bench *b, const char *container)
     return NULL;
 }
 
-static int add(struct bench *b)
+static int add_version(struct bench *b, const char *version)
 {
     b->edits = (struct tg_edits){0};
     b->err = TG_ERROR_INIT;
     return tg_nvml_files_add(&(struct tg_nvml_root){.here = b->sandbox->folder, .host = b->host},
-                             VERSION, b->arena, &b->edits, &b->err);
+                             version, b->arena, &b->edits, &b->err);
+}
+
+static int add(struct bench *b)
+{
+    return add_version(b, VERSION);
 }
 
 static void libraries_of_the_version_are_mounted_where_programs_look(void **state)
@@ -194,6 +199,26 @@ static void repoint(const struct bench *b, const char *path, const char *to)
     TG_AUTOFREE char *link = tg_xasprintf("%s%s", b->sandbox->folder, path);
     assert_int_equal(unlink(link), 0);
     point(b, path, to);
+}
+
+/* Nothing is kept from one document to the next: another version comes with the same paths in the
+ * loader's cache, and links that lead elsewhere. */
+static void a_driver_that_is_upgraded_in_place_is_seen_in_the_next_document(void **state)
+{
+    struct bench *b = *state;
+
+    install(b, false);
+    assert_int_equal(add(b), 0);
+    put(b, LIB "libcuda.so.590.1", "", 0);
+    put(b, LIB "libnvidia-ml.so.590.1", "", 0);
+    put(b, "/lib/firmware/nvidia/590.1/gsp_ga10x.bin", "", 0);
+    repoint(b, LIB "libcuda.so.1", "libcuda.so.590.1");
+    repoint(b, LIB "libnvidia-ml.so.1", "libnvidia-ml.so.590.1");
+    assert_int_equal(add_version(b, "590.1"), 0);
+    TG_AUTOFREE char *file = tg_xasprintf("%s" LIB "libcuda.so.590.1", b->sandbox->folder);
+    assert_string_equal(mount_of(b, LIB "libcuda.so.1"), file);
+    assert_non_null(mount_of(b, "/lib/firmware/nvidia/590.1"));
+    assert_null(mount_of(b, "/lib/firmware/nvidia/" VERSION));
 }
 
 /* As Debian's alternatives have it. */
@@ -302,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(libraries_of_the_version_are_mounted_where_programs_look),
         TEST(only_what_is_called_as_a_driver_calls_it_is_looked_at),
+        TEST(a_driver_that_is_upgraded_in_place_is_seen_in_the_next_document),
         TEST(paths_on_the_host_are_those_of_its_folder),
         TEST(links_are_followed_as_they_are_meant_in_the_root),
         TEST(a_library_is_found_by_its_name),
