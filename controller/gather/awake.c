@@ -17,19 +17,21 @@
 
 struct tg_awake {
     struct tg_names pods;  /* "namespace/name" of those that are not known to rest */
-    struct tg_map *marked; /* UID of a gang or pod -> "namespace/name" of claims, a tg_map */
+    struct tg_map *marked; /* UID of a gang or pod -> its struct claims */
 };
 
-static void map_free(void *map)
-{
-    tg_map_free(map);
-}
+/* Claims that were written for one gang or pod, mostly one: "namespace/name", each with its end. A
+ * map of them would weigh more than all else that is known of the claim. */
+struct claims {
+    uint32_t n, size;
+    char text[];
+};
 
 struct tg_awake *tg_awake_new(void)
 {
     struct tg_awake *awake = tg_xcalloc(1, sizeof(*awake));
 
-    awake->marked = tg_map_new(map_free);
+    awake->marked = tg_map_new(free);
     return awake;
 }
 
@@ -59,20 +61,6 @@ static void forget(struct tg_awake *awake, const struct tg_object_meta *meta)
     TG_AUTOFREE char *key = tg_xasprintf("%s/%s", tg_or(meta->namespace_, ""), meta->name);
 
     tg_names_remove(&awake->pods, key);
-}
-
-static void set_name(struct tg_map *map, const char *namespace_, const char *name)
-{
-    TG_AUTOFREE char *key = tg_xasprintf("%s/%s", tg_or(namespace_, ""), name);
-
-    tg_map_set(map, key, map);
-}
-
-static void remove_name(struct tg_map *map, const struct tg_object_meta *meta)
-{
-    TG_AUTOFREE char *key = tg_xasprintf("%s/%s", tg_or(meta->namespace_, ""), meta->name);
-
-    tg_map_remove(map, key);
 }
 
 /* --- pods ------------------------------------------------------------------------------------ */
@@ -190,26 +178,52 @@ static const char *marked_for(const struct tg_resource_claim *claim, struct tg_a
                : "";
 }
 
+static char *key_of(const struct tg_object_meta *meta)
+{
+    return tg_xasprintf("%s/%s", tg_or(meta->namespace_, ""), meta->name);
+}
+
+/* NULL: it is not among them. */
+static char *find_name(struct claims *claims, const char *name)
+{
+    char *at = claims == NULL ? NULL : claims->text;
+
+    for (uint32_t i = 0; claims != NULL && i < claims->n; i++, at += strlen(at) + 1) {
+        if (strcmp(at, name) == 0)
+            return at;
+    }
+    return NULL;
+}
+
 static void unmark(struct tg_awake *awake, const char *uid, const struct tg_object_meta *meta)
 {
-    struct tg_map *claims = tg_map_get(awake->marked, uid);
+    struct claims *claims = tg_map_get(awake->marked, uid);
+    TG_AUTOFREE char *name = key_of(meta);
+    char *at = find_name(claims, name);
+    size_t n = strlen(name) + 1;
 
-    if (claims == NULL)
+    if (at == NULL)
         return;
-    remove_name(claims, meta);
-    if (tg_map_count(claims) == 0)
+    memmove(at, at + n, claims->size - n - (size_t)(at - claims->text));
+    claims->size -= (uint32_t)n;
+    if (--claims->n == 0)
         tg_map_remove(awake->marked, uid);
 }
 
 static void mark(struct tg_awake *awake, const char *uid, const struct tg_object_meta *meta)
 {
-    struct tg_map *claims = tg_map_get(awake->marked, uid);
+    struct claims *claims = tg_map_get(awake->marked, uid);
+    TG_AUTOFREE char *name = key_of(meta);
+    size_t n = strlen(name) + 1, size = claims == NULL ? 0 : claims->size;
+    uint32_t count = claims == NULL ? 0 : claims->n;
 
-    if (claims == NULL) {
-        claims = tg_map_new(NULL);
-        tg_map_set(awake->marked, uid, claims);
-    }
-    set_name(claims, meta->namespace_, meta->name);
+    if (find_name(claims, name) != NULL)
+        return;
+    claims = tg_xrealloc(tg_map_take(awake->marked, uid), sizeof(*claims) + size + n);
+    claims->n = count + 1;
+    claims->size = (uint32_t)(size + n);
+    memcpy(claims->text + size, name, n);
+    tg_map_set(awake->marked, uid, claims);
 }
 
 void tg_awake_claim_changed(struct tg_awake *awake, const struct tg_resource_claim *before,
@@ -240,7 +254,8 @@ static int compare_names(const void *a, const void *b)
 int tg_awake_marked(const struct tg_view *view, const char *uid, struct tg_arena *arena,
                     struct tg_view_list *ret)
 {
-    const struct tg_map *claims;
+    const struct claims *claims;
+    const char *at;
 
     *ret = view->lists[TG_VIEW_CLAIM];
     if (view->awake == NULL)
@@ -249,12 +264,13 @@ int tg_awake_marked(const struct tg_view *view, const char *uid, struct tg_arena
     claims = uid == NULL ? NULL : tg_map_get(view->awake->marked, uid);
     if (claims == NULL)
         return 0;
-    ret->items = tg_arena_alloc_array(arena, tg_map_count(claims), sizeof(const void *));
+    ret->items = tg_arena_alloc_array(arena, claims->n, sizeof(const void *));
     if (ret->items == NULL)
         return -TG_RESOURCE_EXHAUSTED;
-    for (struct tg_map_entry *e = tg_map_first(claims); e != NULL; e = tg_map_next(e)) {
-        const char *slash = strchr(tg_map_key(e), '/');
-        TG_AUTOFREE char *namespace_ = tg_xstrndup(tg_map_key(e), (size_t)(slash - tg_map_key(e)));
+    at = claims->text;
+    for (uint32_t i = 0; i < claims->n; i++, at += strlen(at) + 1) {
+        const char *slash = strchr(at, '/');
+        TG_AUTOFREE char *namespace_ = tg_xstrndup(at, (size_t)(slash - at));
         const struct tg_resource_claim *claim = tg_view_claim(view, namespace_, slash + 1);
 
         if (claim != NULL)

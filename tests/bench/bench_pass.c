@@ -129,9 +129,11 @@ static void tell_claim(struct scene *scene, struct tg_buf *text, size_t i)
         "[{'request':'gpus','driver':'%s','pool':'node-%zu','device':'gpu-%zu'}],'config':[",
         driver, driver, i % scene->nodes, i / scene->nodes);
     if (i < cards)
-        tg_buf_append_str(text, "{'source':'FromClass','opaque':{'driver':'tangram.dev',"
-                                "'parameters':{'apiVersion':'tangram.dev/v1alpha1','epoch':3,"
-                                "'gangUID':'','kind':'Plan'}}}");
+        tg_buf_printf(text,
+                      "{'source':'FromClass','opaque':{'driver':'tangram.dev',"
+                      "'parameters':{'apiVersion':'tangram.dev/v1alpha1','epoch':3,"
+                      "'gangUID':'00000000-0000-4000-8000-%012zu','kind':'Plan'}}}",
+                      i);
     tg_buf_printf(text,
                   "]},'nodeSelector':{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name',"
                   "'operator':'In','values':['node-%zu']}]}]}},'reservedFor':[{'resource':'pods',"

@@ -266,6 +266,23 @@ static void claims_are_found_by_the_uid_in_their_marker(void **state)
     assert_marked(w, "gang", "b a c d e b");
 }
 
+static void claims_of_one_gang_come_and_go(void **state)
+{
+    static const char *const names[] = {"first", "b", "the-third-of-them", "d"};
+    struct world *w = *state;
+
+    for (size_t i = 0; i < 4; i++)
+        set_claim(w, names[i], "", NULL, "gang");
+    assert_marked(w, "gang", "b d first the-third-of-them");
+    set_claim(w, "b", "", NULL, "");
+    assert_marked(w, "gang", "d first the-third-of-them");
+    set_claim(w, "first", "", NULL, "");
+    assert_marked(w, "gang", "d the-third-of-them");
+    set_claim(w, "e", "", NULL, "gang");
+    set_claim(w, "d", "", NULL, "");
+    assert_marked(w, "gang", "e the-third-of-them");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -277,6 +294,7 @@ int main(void)
         TEST(a_claim_that_goes_or_lets_go_of_its_pod_wakes_it),
         TEST(what_was_found_may_be_dropped_every_some_hundred_pods),
         TEST(claims_are_found_by_the_uid_in_their_marker),
+        TEST(claims_of_one_gang_come_and_go),
     };
     return cmocka_run_group_tests_name("awake", tests, NULL, NULL);
 }
