@@ -7,8 +7,8 @@
  * bench_core's to tell. One JSON object a line; time of the processor is measured here, never
  * tested.
  *
- *   bench_explain [NODES [QUESTION]]    up to that many nodes (10,000; of partitioned cards 100);
- *                                       only that question
+ *   bench_explain [NODES [QUESTION]]    up to that many nodes (10,000; of partitioned cards
+ *                                       1,000); only that question
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #define MEMBERS 64
 #define ROUNDS 10
 #define BUDGET_US 5000.0
-#define MIG_NODES 100
+#define MIG_NODES 1000
 
 static double now_us(void)
 {

@@ -9,11 +9,13 @@
 #include "controller/core/fit/room.h"
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/assign.h"
+#include "controller/core/gang/leeway.h"
 #include "controller/core/gang/offer.h"
 #include "controller/core/model/sort.h"
 #include "controller/core/model/taint.h"
 
-/* Nodes of which counters are looked into, beside those that the search has looked into. */
+/* Nodes of which views are made for what is not kept of them (gang/leeway.h): amounts of capacity,
+ * counters of pools that are of several nodes. */
 #define VIEWS 64
 
 static const char *const stage_names[TG_FUNNEL_STAGES] = {
@@ -109,21 +111,6 @@ static void judge(const struct tg_explaining *e, size_t request, size_t device, 
 
 /* --- counters and capacity ------------------------------------------------------------------- */
 
-static bool counters_suffice(const struct tg_view *view, const struct tg_view_device *d)
-{
-    if (d->shares > 0) /* charged already */
-        return true;
-    for (size_t i = 0; i < d->n_counters && d->n_consumes > 0; i++) {
-        if (view->counters[d->first_counter + i].left < 0)
-            return false;
-    }
-    for (size_t i = 0; i < d->n_consumes; i++) {
-        if (view->counters[d->consumes[i].counter].left < d->consumes[i].amount)
-            return false;
-    }
-    return true;
-}
-
 static int look_into(struct funnel *f, size_t node, struct tg_error *err)
 {
     struct tg_board *board = f->e->board;
@@ -132,9 +119,7 @@ static int look_into(struct funnel *f, size_t node, struct tg_error *err)
 
     if (f->views[node] != NULL)
         return 0;
-    if (board->any_exact && board->exact.views[node] != NULL) {
-        f->views[node] = board->exact.views[node];
-    } else if (f->n_views < VIEWS) {
+    if (f->n_views < VIEWS) {
         const struct tg_rules rules = tg_rules_of_objects();
 
         f->n_views++;
@@ -151,7 +136,7 @@ static int look_into(struct funnel *f, size_t node, struct tg_error *err)
         size_t row = tg_fleet_find_device(board->fleet, d->driver, d->pool_name, d->name);
 
         if (row != TG_NO_INDEX)
-            f->roomy[row] = counters_suffice(f->views[node], d);
+            f->roomy[row] = tg_leeway_suffices(f->views[node], d);
     }
     return 0;
 }
@@ -173,13 +158,20 @@ static const struct tg_view_device *find_in(const struct tg_view *view,
 static int has_capacity(struct funnel *f, size_t request, size_t device, bool *ret,
                         struct tg_error *err)
 {
-    const struct tg_fleet_device *row = &f->e->board->fleet->devices[device];
+    const struct tg_fleet *fleet = f->e->board->fleet;
+    const struct tg_fleet_device *row = &fleet->devices[device];
     const struct tg_view_device *d;
+    enum tg_leeway leeway;
     int rc = 0;
 
     *ret = true;
     if (row->node == TG_NO_INDEX || (!row->exact && f->wants[request] == NULL))
         return 0;
+    rc = tg_leeway_look(fleet, row->node, err);
+    leeway = rc < 0 ? TG_LEEWAY_UNKNOWN : tg_leeway_of(fleet, device);
+    *ret = leeway != TG_LEEWAY_SHORT;
+    if (rc < 0 || !*ret || (leeway == TG_LEEWAY_ENOUGH && f->wants[request] == NULL))
+        return rc;
     rc = look_into(f, row->node, err);
     if (rc < 0 || f->views[row->node] == NULL)
         return rc;

@@ -8,6 +8,7 @@
 #include "controller/core/fit/rule.h"
 #include "controller/core/gang/claim.h"
 #include "controller/core/gang/key.h"
+#include "controller/core/gang/leeway.h"
 #include "controller/core/gang/offer.h"
 #include "controller/core/gang/rule.h"
 #include "controller/core/model/sort.h"
@@ -455,6 +456,19 @@ static size_t add_claims(struct tg_board *board, size_t n, const struct tg_board
     return n;
 }
 
+/* Have too few devices what they consume left of their counters? Of nodes that fail a rule devices
+ * are not counted. */
+static bool lacks_counters(const struct tg_board *board, size_t node, size_t k, size_t times)
+{
+    const struct tg_board_group *group = &board->groups[k];
+
+    return group->failed[node] == tg_fit_rules_count && group->devices > 0 && !group->admin &&
+           !board->shared[node] &&
+           group->free[node] <
+               group->devices * times + tg_leeway_count_short(board->fleet, &board->book,
+                                                              group->needs, group->n_needs, node);
+}
+
 static int exact_fits(struct tg_board *board, size_t node, size_t k, size_t times, bool *ret,
                       struct tg_error *err)
 {
@@ -462,6 +476,9 @@ static int exact_fits(struct tg_board *board, size_t node, size_t k, size_t time
     size_t n = 0;
     int rc = 0;
 
+    *ret = false;
+    if (lacks_counters(board, node, k, times))
+        return 0;
     /* What others have by admin access is free all the same, but a search gives nothing twice to
      * those that come later: they come last. */
     for (int admin = 0; admin < 2; admin++) {

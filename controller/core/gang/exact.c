@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/core/gang/exact.h"
 
+#include <string.h>
+
 #include "api/runtime/base/str.h"
 #include "controller/core/fit/result.h"
+#include "controller/core/gang/leeway.h"
 #include "controller/core/model/sort.h"
 
 /* Steps of one search on one node. What real cards and claims need is far below it. */
 #define STEPS_A_NODE ((size_t)50000)
+
+/* Bytes of views that are kept beside the one that is asked for: of some hundred nodes of eight
+ * cards in partitions. */
+#define VIEW_BYTES ((size_t)64 << 20)
 
 static bool wants_admin(const struct tg_device_request *request)
 {
@@ -52,9 +59,20 @@ static const struct tg_device_class *find_class(const void *data, const char *na
     return klass == NULL || klass->kind != TG_CLASS_MANAGED ? NULL : klass->object;
 }
 
-static void free_scratch(void *data)
+static void free_part(void *data)
 {
     tg_arena_free(data);
+}
+
+/* Memory with a budget of its own, which is that of the decision. */
+static int open_part(struct tg_arena *arena, struct tg_arena **ret, struct tg_error *err)
+{
+    *ret = tg_arena_new(tg_arena_left(arena));
+    if (tg_arena_on_reset(arena, free_part, *ret) == 0)
+        return 0;
+    tg_arena_free(*ret);
+    return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
+                        "the decision needs more memory than its budget");
 }
 
 int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, bool several,
@@ -67,13 +85,12 @@ int tg_exact_init(struct tg_exact *exact, const struct tg_fleet *fleet, bool sev
     rc = tg_core_alloc(arena, fleet->n_nodes, sizeof(*exact->views), &exact->views, err);
     if (rc < 0)
         return rc;
-    /* What one search needs is given back before the next one. */
-    exact->scratch = tg_arena_new(tg_arena_left(arena));
-    if (tg_arena_on_reset(arena, free_scratch, exact->scratch) < 0) {
-        tg_arena_free(exact->scratch);
-        return tg_error_set(err, TG_RESOURCE_EXHAUSTED,
-                            "the decision needs more memory than its budget");
-    }
+    /* What one search needs is given back before the next one, views when they are many. */
+    rc = open_part(arena, &exact->scratch, err);
+    if (rc == 0)
+        rc = open_part(arena, &exact->view, err);
+    if (rc < 0)
+        return rc;
     tg_fit_book_init(&exact->book, &rules, find_class, fleet, arena);
     if (fleet->selectors != NULL)
         exact->book.options = *fleet->selectors;
@@ -107,7 +124,8 @@ static bool reaches_others(const struct tg_fleet *fleet, const struct tg_view_de
             !tg_fleet_pool_is_local(fleet, device->driver, device->pool_name));
 }
 
-/* The view of the node, with everything barred that is not to be given. */
+/* The view of the node, until the next one is opened, with everything barred that is not to be
+ * given. */
 static int open_view(struct tg_exact *exact, size_t node, struct tg_error *err)
 {
     struct tg_view *view;
@@ -115,13 +133,18 @@ static int open_view(struct tg_exact *exact, size_t node, struct tg_error *err)
 
     if (exact->views[node] != NULL)
         return 0;
-    rc = tg_core_alloc(exact->arena, 1, sizeof(*view), &view, err);
+    if (tg_arena_used(exact->view) > VIEW_BYTES) {
+        tg_arena_reset(exact->view);
+        memset(exact->views, 0, exact->fleet->n_nodes * sizeof(*exact->views));
+    }
+    rc = tg_core_alloc(exact->view, 1, sizeof(*view), &view, err);
     if (rc == 0)
         rc = tg_fleet_view(exact->fleet, exact->fleet->nodes[node].name, &exact->book.rules,
-                           exact->arena, view, err);
+                           exact->view, view, err);
     if (rc < 0)
         return rc;
     exact->views[node] = view;
+    tg_leeway_learn(exact->fleet, node, view);
     for (size_t i = 0; i < view->n_devices; i++) {
         /* Of an older generation than elsewhere, or of a pool that is whole for this node only:
          * such a device has no row. */

@@ -16,7 +16,8 @@ struct tg_exact {
     struct tg_arena *arena;
     bool apart; /* nodes are searched one by one, for several pieces: see tg_exact_init */
     struct tg_fit_book book;
-    struct tg_view **views; /* one a node, NULL: not built yet */
+    struct tg_view **views; /* one a node, NULL: not built yet, or given up for others */
+    struct tg_arena *view;  /* of them */
     struct tg_arena *scratch;
 };
 
@@ -39,11 +40,12 @@ int tg_exact_add(struct tg_exact *exact, const struct tg_resource_claim *claim,
 int tg_exact_search(struct tg_exact *exact, size_t node, const struct tg_fit_claim *claims,
                     size_t n_claims, bool *ret_found, bool *ret_gave_up,
                     struct tg_fit_answer *ret_takes, struct tg_error *err);
-/* What the take consumes of a device that is shared: as consumedCapacity of a result says it, {} if
- * the device has no capacity; NULL: the device is not shared. Memory is the arena's. */
+/* What the take of the last search consumes of a device that is shared: as consumedCapacity of a
+ * result says it, {} if the device has no capacity; NULL: the device is not shared. Memory is the
+ * arena's. */
 int tg_exact_consumed(const struct tg_exact *exact, size_t node, const struct tg_fit_take *take,
                       const char **ret, struct tg_error *err);
-/* The row of the fleet behind a device of the node's view. */
+/* The row of the fleet behind a device of the view of the node that was searched last. */
 size_t tg_exact_row(const struct tg_exact *exact, size_t node, size_t device);
 
 #endif

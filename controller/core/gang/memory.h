@@ -9,6 +9,7 @@ enum tg_memory_part {
     TG_MEMORY_OFFERS,  /* offer.c */
     TG_MEMORY_RANKS,   /* rank.c */
     TG_MEMORY_REGIONS, /* regions.c */
+    TG_MEMORY_LEEWAYS, /* leeway.c */
     TG_MEMORY_PARTS,
 };
 

@@ -15,6 +15,7 @@
 #include "controller/core/gang/groups.h"
 #include "controller/core/gang/key.h"
 #include "controller/core/gang/ledger.h"
+#include "controller/core/gang/leeway.h"
 #include "controller/core/gang/memory.h"
 #include "controller/core/gang/piece.h"
 #include "controller/core/model/news.h"
@@ -738,6 +739,15 @@ void tg_offer_recount(struct tg_offer *offer)
 bool tg_offer_needs_search(const struct tg_offer *offer, size_t node)
 {
     return offer->exact || offer->nodes[node].exact;
+}
+
+bool tg_offer_lacks_counters(const struct tg_offer *offer, size_t node)
+{
+    const struct tg_offer_node *row = &offer->nodes[node];
+
+    return offer->devices > 0 && !offer->admin && !row->shared &&
+           row->free < offer->devices + tg_leeway_count_short(offer->fleet, &offer->book,
+                                                              offer->needs, offer->n_needs, node);
 }
 
 const struct tg_offer_slot *tg_offer_slots(const struct tg_offer *offer, size_t *ret_n)

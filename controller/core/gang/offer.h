@@ -68,6 +68,9 @@ void tg_offer_rule_out(struct tg_offer *offer, size_t node);
 void tg_offer_recount(struct tg_offer *offer);
 /* Is it for the exact search to tell whether a piece has its devices on the node? */
 bool tg_offer_needs_search(const struct tg_offer *offer, size_t node);
+/* Is it known that too few devices of the node have what they consume left of their counters
+ * (leeway.h)? Then a search there would be in vain. */
+bool tg_offer_lacks_counters(const struct tg_offer *offer, size_t node);
 /* Requests and their alternatives: as many slots at most. */
 size_t tg_offer_count_slots(const struct tg_piece *piece);
 const struct tg_offer_slot *tg_offer_slots(const struct tg_offer *offer, size_t *ret_n);

@@ -144,7 +144,7 @@ static int find_node(struct quick *q, size_t *ret_node, struct tg_error *err)
 
     while (rc == 0 && !found && (*ret_node = tg_offer_best(q->offer)) != TG_NO_INDEX) {
         found = !tg_offer_needs_search(q->offer, *ret_node);
-        if (!found)
+        if (!found && !tg_offer_lacks_counters(q->offer, *ret_node))
             rc = search(q, *ret_node, &found, err);
         if (rc == 0 && !found)
             tg_offer_rule_out(q->offer, *ret_node);
