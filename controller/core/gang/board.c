@@ -474,11 +474,11 @@ static int exact_fits(struct tg_board *board, size_t node, size_t k, size_t time
 {
     bool gave_up = false;
     size_t n = 0;
-    int rc = 0;
+    int rc = tg_exact_learn(&board->exact, node, err);
 
     *ret = false;
-    if (lacks_counters(board, node, k, times))
-        return 0;
+    if (rc < 0 || lacks_counters(board, node, k, times))
+        return rc;
     /* What others have by admin access is free all the same, but a search gives nothing twice to
      * those that come later: they come last. */
     for (int admin = 0; admin < 2; admin++) {

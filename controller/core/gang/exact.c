@@ -156,6 +156,11 @@ static int open_view(struct tg_exact *exact, size_t node, struct tg_error *err)
     return 0;
 }
 
+int tg_exact_learn(struct tg_exact *exact, size_t node, struct tg_error *err)
+{
+    return tg_leeway_is_known(exact->fleet, node) ? 0 : open_view(exact, node, err);
+}
+
 int tg_exact_consumed(const struct tg_exact *exact, size_t node, const struct tg_fit_take *take,
                       const char **ret, struct tg_error *err)
 {

@@ -40,6 +40,10 @@ int tg_exact_add(struct tg_exact *exact, const struct tg_resource_claim *claim,
 int tg_exact_search(struct tg_exact *exact, size_t node, const struct tg_fit_claim *claims,
                     size_t n_claims, bool *ret_found, bool *ret_gave_up,
                     struct tg_fit_answer *ret_takes, struct tg_error *err);
+/* Makes it known what counters leave of each device of the node (leeway.h), by the view that a
+ * search there takes. To be called before that is asked for, whether it is known or not: what a
+ * decision makes of a node must not depend on which ones came before it. */
+int tg_exact_learn(struct tg_exact *exact, size_t node, struct tg_error *err);
 /* What the take of the last search consumes of a device that is shared: as consumedCapacity of a
  * result says it, {} if the device has no capacity; NULL: the device is not shared. Memory is the
  * arena's. */

@@ -132,6 +132,11 @@ int tg_leeway_look(const struct tg_fleet *fleet, size_t node, struct tg_error *e
 
 /* --- questions -------------------------------------------------------------------------------- */
 
+bool tg_leeway_is_known(const struct tg_fleet *fleet, size_t node)
+{
+    return leeways_of(fleet)->known[node];
+}
+
 enum tg_leeway tg_leeway_of(const struct tg_fleet *fleet, size_t device)
 {
     const struct leeways *l = leeways_of(fleet);

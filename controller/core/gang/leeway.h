@@ -13,6 +13,8 @@
 
 enum tg_leeway { TG_LEEWAY_UNKNOWN, TG_LEEWAY_ENOUGH, TG_LEEWAY_SHORT };
 
+/* Is it known of the devices of the node? */
+bool tg_leeway_is_known(const struct tg_fleet *fleet, size_t node);
 /* What is known of the device of that row. */
 enum tg_leeway tg_leeway_of(const struct tg_fleet *fleet, size_t device);
 /* Makes it known of the devices of the node. */

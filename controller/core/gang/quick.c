@@ -99,6 +99,8 @@ static int search(struct quick *q, size_t node, bool *ret_found, struct tg_error
     int rc = open_exact(q, err);
 
     if (rc == 0)
+        rc = tg_exact_learn(q->exact, node, err);
+    if (rc == 0 && !tg_offer_lacks_counters(q->offer, node))
         rc = tg_exact_search(q->exact, node, q->claims, q->piece->n_claims, ret_found, &gave_up,
                              NULL, err);
     q->uncertain = q->uncertain || gave_up || rc < 0;
@@ -144,7 +146,7 @@ static int find_node(struct quick *q, size_t *ret_node, struct tg_error *err)
 
     while (rc == 0 && !found && (*ret_node = tg_offer_best(q->offer)) != TG_NO_INDEX) {
         found = !tg_offer_needs_search(q->offer, *ret_node);
-        if (!found && !tg_offer_lacks_counters(q->offer, *ret_node))
+        if (!found)
             rc = search(q, *ret_node, &found, err);
         if (rc == 0 && !found)
             tg_offer_rule_out(q->offer, *ret_node);
