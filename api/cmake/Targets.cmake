@@ -35,9 +35,15 @@ function(tangram_program name)
     target_link_libraries(${name} PRIVATE ${ARG_LINK})
 endfunction()
 
-# tangram_unit_tests(AREA [LINK targets...]): each *_test.c of the current folder is a test of its own
+# tangram_unit_tests(AREA [NO_THREADS] [LINK targets...] [SLOW tests...]): each *_test.c of the current folder is a test of its own
+#
+# NO_THREADS: what is tested may not include threads (tests/lint), so the thread sanitizer has nothing to find in it.
+# SLOW: those that a sanitizer on a busy machine makes take minutes.
 function(tangram_unit_tests area)
-    cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+    cmake_parse_arguments(ARG "NO_THREADS" "" "LINK;SLOW" ${ARGN})
+    if(ARG_NO_THREADS AND TANGRAM_SANITIZE STREQUAL "thread")
+        return()
+    endif()
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.c)
     foreach(source IN LISTS tests)
         get_filename_component(stem ${source} NAME_WE)
@@ -55,10 +61,16 @@ function(tangram_unit_tests area)
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
         set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
     endforeach()
+    foreach(slow IN LISTS ARG_SLOW)
+        set_tests_properties(${area}_${slow} PROPERTIES TIMEOUT 600)
+    endforeach()
 endfunction()
 
 # tangram_failing_arena(TEST): its allocations from arenas go through tests/support/failing_arena.h.
 function(tangram_failing_arena test)
+    if(NOT TARGET ${test}) # NO_THREADS under the thread sanitizer
+        return()
+    endif()
     foreach(call alloc alloc_array strndup strdup printf)
         target_link_options(${test} PRIVATE -Wl,--wrap=tg_arena_${call})
     endforeach()

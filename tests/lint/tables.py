@@ -107,6 +107,8 @@ LIBRARIES = {
     "libre2": (r"re2/", ["controller/core/cel"]),
     "uthash": (r"ut(hash|list|array|string|ringbuffer|stack)\.h$", ["api/runtime/base"]),
     "cmocka": (r"cmocka\.h$", ["tests"]),
+    # Where else no thread is, the thread sanitizer has nothing to find (NO_THREADS, api/cmake/Targets.cmake).
+    "threads": (r"(pthread|threads)\.h$", ["api/runtime/base", "api/runtime/loop", "driver/provider", "tests"]),
     "the dynamic loader": (r"dlfcn\.h$", ["driver/provider", "tests/restart"]),
 }
 
