@@ -35,6 +35,22 @@ function(tangram_program name)
     target_link_libraries(${name} PRIVATE ${ARG_LINK})
 endfunction()
 
+# tangram_test_program(NAME SOURCES files... [LINK targets...] [BENCH]): a program that tests run, into tests/
+#
+# BENCH: it measures, so it is linked as programs are; others save the minutes that this takes.
+function(tangram_test_program name)
+    cmake_parse_arguments(ARG "BENCH" "" "SOURCES;LINK" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_compile_options(${name} PRIVATE ${TANGRAM_WARNINGS} -Wno-missing-prototypes -Wno-missing-declarations)
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE ${ARG_LINK})
+    if(TANGRAM_HARDENED AND NOT ARG_BENCH)
+        target_compile_options(${name} PRIVATE -fno-lto)
+        target_link_options(${name} PRIVATE -fno-lto)
+    endif()
+endfunction()
+
 # tangram_unit_tests(AREA [NO_THREADS] [LINK targets...] [SLOW tests...]): each *_test.c of the current folder is a test of its own
 #
 # NO_THREADS: what is tested may not include threads (tests/lint), so the thread sanitizer has nothing to find in it.
@@ -48,16 +64,8 @@ function(tangram_unit_tests area)
     foreach(source IN LISTS tests)
         get_filename_component(stem ${source} NAME_WE)
         set(name ${area}_${stem})
-        add_executable(${name} ${source})
-        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-        target_compile_options(${name} PRIVATE ${TANGRAM_WARNINGS} -Wno-missing-prototypes)
-        target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+        tangram_test_program(${name} SOURCES ${source} LINK ${ARG_LINK} tangram::cmocka)
         target_compile_definitions(${name} PRIVATE TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TEST_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
-        target_link_libraries(${name} PRIVATE ${ARG_LINK} tangram::cmocka)
-        if(TANGRAM_HARDENED)
-            target_compile_options(${name} PRIVATE -fno-lto)
-            target_link_options(${name} PRIVATE -fno-lto)
-        endif()
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
         set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
     endforeach()
