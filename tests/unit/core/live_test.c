@@ -158,6 +158,24 @@ static void residents_count_where_they_are_looked_at(void **state)
     }
 }
 
+/* So do domains: for others nodes of different ones are alike, and are valued once. */
+static void domains_count_where_they_are_looked_at(void **state)
+{
+    static const char *const names[] = {"fill", "whole", "binpack", "fgd", "mig", "spread"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct tg_packer *packer = new_packer(tg_pack_policy(names[i]));
+        struct tg_pack_node node = node_of(1000, 2);
+
+        tg_packer_set_node(packer, 1, &node, 0);
+        node.domain = 1;
+        tg_packer_set_node(packer, 2, &node, 0);
+        assert_int_equal(tg_packer_class(packer, 1) == tg_packer_class(packer, 2), i > 1);
+        tg_packer_free(packer);
+    }
+}
+
 /* Of what nobody expects no policy knows a value: the tightest node. */
 static void what_is_not_in_the_mix_goes_to_the_tightest_node(void **state)
 {
@@ -275,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_node_is_another_when_its_places_are),
         cmocka_unit_test(sums_follow_the_nodes),
         cmocka_unit_test(residents_count_where_they_are_looked_at),
+        cmocka_unit_test(domains_count_where_they_are_looked_at),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -675,6 +675,74 @@ static void kinds_that_nobody_asks_for_any_more_are_forgotten(void **state)
     world_done(&w);
 }
 
+/* A device that no node owns is news of none of them. */
+static void a_device_of_all_nodes_counts_again_when_it_is_free(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    struct tg_offer *offer = NULL;
+    struct tg_piece piece;
+    size_t mark;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "n-0", "", "");
+    add_slice(&w, "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                  "\",\"allNodes\":true,\"pool\":{\"name\":\"wide\",\"generation\":1,"
+                  "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"gpu-0\"}]}}");
+    fleet = world_fleet(&w);
+    piece = new_piece(&w, new_pod(&w, "p", "1", ""), new_gpu_claim(&w, "p", 1));
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_nodes(offer)[0].copies, 1);
+    mark = tg_fleet_mark(fleet);
+    tg_fleet_assume(
+        fleet,
+        &(struct tg_fleet_busy){
+            .driver = GPU_DRIVER, .pool = "wide", .device = "gpu-0", .holder = "gang ns/g"},
+        1, NULL, 0);
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_nodes(offer)[0].copies, 0);
+    tg_fleet_undo(fleet, mark);
+    assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
+    assert_int_equal(tg_offer_nodes(offer)[0].copies, 1);
+    world_done(&w);
+}
+
+/* Sums by a label that tells every node apart are what takes most. */
+static void kinds_are_forgotten_sooner_where_they_are_large(void **state)
+{
+    enum { HOSTS = 3000, KINDS_ASKED = 60, CAPS = 6 };
+    struct world w;
+    struct tg_fleet *fleet = tg_fleet_open("default");
+
+    (void)state;
+    world_init(&w);
+    for (size_t i = 0; i < HOSTS; i++)
+        tg_fleet_put(fleet, TG_FLEET_NODE,
+                     decodef(w.arena, &tg_node_type,
+                             "{\"metadata\":{\"name\":\"n%zu\",\"labels\":{\"host\":\"n%zu\"}},"
+                             "\"spec\":{},\"status\":{\"allocatable\":{\"cpu\":\"8\"}}}",
+                             i, i));
+    tg_fleet_settle(fleet);
+    for (size_t i = 0; i < KINDS_ASKED; i++) {
+        char cpu[16];
+        struct tg_piece piece;
+        struct tg_offer *offer = NULL;
+
+        snprintf(cpu, sizeof(cpu), "%zum", i + 1);
+        piece = new_piece(&w, new_pod(&w, "p", cpu, ""), NULL);
+        tg_offers_tick(fleet);
+        assert_int_equal(tg_offer_get(fleet, &piece, NULL, w.arena, &offer, NULL), 0);
+        for (size_t cap = 1; cap <= CAPS; cap++)
+            (void)tg_offer_tally(offer, "host", cap);
+    }
+    tg_offers_tick(fleet);
+    assert_in_range(tg_offers_kept(fleet), KINDS_ASKED / 2, KINDS_ASKED - 1);
+    tg_fleet_close(fleet);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -682,6 +750,8 @@ int main(void)
         cmocka_unit_test(an_offer_tells_of_each_node_what_it_takes),
         cmocka_unit_test(what_was_ruled_out_counts_again_when_its_node_changes),
         cmocka_unit_test(kinds_that_nobody_asks_for_any_more_are_forgotten),
+        cmocka_unit_test(kinds_are_forgotten_sooner_where_they_are_large),
+        cmocka_unit_test(a_device_of_all_nodes_counts_again_when_it_is_free),
     };
 
     return cmocka_run_group_tests_name("offer", tests, NULL, NULL);

@@ -85,6 +85,51 @@ static void fgd_takes_the_card_that_is_left_least_in_fragments(void **state)
     tg_packer_free(packer);
 }
 
+/* Of what is usual half a card is left that nobody can use: 100 / (1 + e^0.5) is 37.75, and a raise
+ * of fragmentation is rounded down like everything else. */
+static void fgd_rounds_a_raise_of_fragmentation_down(void **state)
+{
+    const struct tg_pack_node node = NODE(9000, 1000);
+    struct tg_packer *packer = tg_packer_new(tg_pack_policy("fgd"));
+    const struct tg_pack_request usual = whole(1), half = share(500);
+    struct tg_pack_rating rating;
+    unsigned type = tg_packer_type(packer, &half);
+
+    (void)state;
+    (void)tg_packer_add_node(packer, &node);
+    tg_packer_expect(packer, tg_packer_type(packer, &usual), 1000);
+    tg_packer_begin(packer);
+    assert_true(tg_packer_rate(packer, type, tg_packer_class(packer, 0), &rating));
+    assert_int_equal(rating.value, 37);
+    tg_packer_free(packer);
+}
+
+/* A gain of so many milli-cards, as `fill` compares it. */
+static int64_t step_of(struct tg_packer *packer, int64_t gain)
+{
+    const struct tg_pack_request one = whole(1);
+    const struct tg_pack_score score = {.last = gain * TG_FUTURE_SEQUENCES};
+
+    return tg_pack_fill.value(packer, &one, &score);
+}
+
+/* The least loss is a step worse than no gain. */
+static void fill_compares_in_steps_of_fifty_that_are_rounded_down(void **state)
+{
+    struct tg_packer *packer = tg_packer_new(tg_pack_policy("fill"));
+
+    (void)state;
+    assert_int_equal(step_of(packer, 100), 2);
+    assert_int_equal(step_of(packer, 99), 1);
+    assert_int_equal(step_of(packer, 50), 1);
+    assert_int_equal(step_of(packer, 49), 0);
+    assert_int_equal(step_of(packer, 0), 0);
+    assert_int_equal(step_of(packer, -1), -1);
+    assert_int_equal(step_of(packer, -50), -1);
+    assert_int_equal(step_of(packer, -51), -2);
+    tg_packer_free(packer);
+}
+
 static void ties_go_to_the_lowest_number(void **state)
 {
     const struct tg_pack_node nodes[] = {NODE(1000, 0), NODE(1000, 1000), NODE(1000, 1000)};
@@ -248,6 +293,8 @@ int main(void)
         cmocka_unit_test(mig_takes_whole_cards_where_fewest_are),
         cmocka_unit_test(of_equally_full_cards_mig_takes_that_of_the_tighter_node),
         cmocka_unit_test(fgd_takes_the_card_that_is_left_least_in_fragments),
+        cmocka_unit_test(fgd_rounds_a_raise_of_fragmentation_down),
+        cmocka_unit_test(fill_compares_in_steps_of_fifty_that_are_rounded_down),
         cmocka_unit_test(ties_go_to_the_lowest_number),
         cmocka_unit_test(what_fits_somewhere_is_never_refused),
         cmocka_unit_test(fill_keeps_whole_cards_for_those_who_need_them),
