@@ -539,10 +539,9 @@ static void make_room(struct tg_offer *o)
 static void look_ahead(const struct tg_offer *o, size_t node)
 {
     const struct tg_fleet *fleet = o->fleet;
-
     const struct tg_fleet_node *row;
 
-    if (node + 2 * AHEAD >= o->n_nodes)
+    if (node + 2 * AHEAD >= o->n_nodes || fleet->faces == NULL)
         return;
     __builtin_prefetch(&fleet->nodes[node + 2 * AHEAD]);
     __builtin_prefetch(&fleet->nodes[node + 2 * AHEAD].labels);
