@@ -695,98 +695,6 @@ static void partitions_are_shares_of_their_card(void **state)
     world_done(&w);
 }
 
-/* A partition of n slices at `start` of a card. */
-static void write_partition(char *json, size_t size, const char *name, unsigned start, unsigned n)
-{
-    snprintf(json, size,
-             "{\"name\":\"%s\",\"attributes\":{\"derived\":{\"bool\":true},\"productName\":{"
-             "\"string\":\"X\"},\"size\":{\"int\":%u},\"parentUUID\":{\"string\":\"card\"},"
-             "\"memorySliceStart\":{\"int\":%u},\"memorySliceSize\":{\"int\":%u}}}",
-             name, n, start, n);
-}
-
-/* A node with a card of which two parts of one size are offered, from `start` on. */
-static void add_parts(struct world *w, const char *node, unsigned start, unsigned size)
-{
-    char low[256], high[256], json[1024];
-
-    write_partition(low, sizeof(low), "low", start, size);
-    write_partition(high, sizeof(high), "high", start + size, size);
-    snprintf(json, sizeof(json),
-             "{\"metadata\":{\"name\":\"s-%s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
-             "\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":1,"
-             "\"resourceSliceCount\":1},\"devices\":[%s,%s]}}",
-             node, node, node, low, high);
-    add_node(w, node, "", "");
-    add_slice(w, json);
-}
-
-static struct tg_pack_node numbers_of(struct tg_fleet *fleet, size_t row)
-{
-    struct tg_pack_node node;
-    uint64_t version;
-
-    tg_kinds_node(tg_ledger_kinds(fleet, &version), row, &node, NULL);
-    return node;
-}
-
-/* Six of eight slices are taken, the last two of the lower half are not. */
-static void what_partitions_take_of_a_card_is_where_they_stand(void **state)
-{
-    struct world w;
-    struct tg_pack_node node;
-
-    (void)state;
-    world_init(&w);
-    add_class(&w, "gpu", "");
-    add_node(&w, "a", "", "");
-    add_partitions(&w, "a", 1);
-    add_holder(&w, "h", "a", "p-0-4-4");
-    add_holder(&w, "i", "a", "p-0-2-0");
-    node = numbers_of(world_fleet(&w), 0);
-    assert_int_equal(node.free[0], 250);
-    assert_int_equal(node.open, 1 | 2); /* of 1 and of 2 slices */
-    world_done(&w);
-}
-
-/* As many slices as a word has bits. */
-static void a_card_may_have_very_many_slices(void **state)
-{
-    struct world w;
-    struct tg_fleet *fleet;
-
-    (void)state;
-    world_init(&w);
-    add_class(&w, "gpu", "");
-    add_parts(&w, "a", 0, 64);
-    add_holder(&w, "h", "a", "low");
-    fleet = world_fleet(&w);
-    assert_int_equal(numbers_of(fleet, 0).free[0], 500);
-    world_done(&w);
-}
-
-/* How large the cards of a kind are is told by how far their partitions reach, on any node. */
-static void a_part_is_smaller_when_its_card_turns_out_larger(void **state)
-{
-    struct world w;
-    struct tg_fleet *fleet;
-    struct tg_piece piece;
-
-    (void)state;
-    world_init(&w);
-    add_class(&w, "gpu", "");
-    add_parts(&w, "a", 0, 2);
-    fleet = world_fleet(&w);
-    piece = partition(&w, "x", 2, 1);
-    assert_request(&w, fleet, &piece, 1, 500);
-    add_parts(&w, "b", 4, 2);
-    tg_fleet_put(fleet, TG_FLEET_NODE, w.nodes[1]);
-    tg_fleet_put(fleet, TG_FLEET_SLICE, w.slices[1]);
-    tg_fleet_settle(fleet);
-    assert_request(&w, fleet, &piece, 1, 250);
-    world_done(&w);
-}
-
 /* Nothing is broken that could stay whole for those who want whole cards. */
 static void a_part_goes_to_the_card_that_is_broken_already(void **state)
 {
@@ -904,9 +812,6 @@ int main(void)
         cmocka_unit_test(a_mix_is_renewed_when_a_quarter_more_has_come),
         cmocka_unit_test(admin_access_asks_for_no_card),
         cmocka_unit_test(partitions_are_shares_of_their_card),
-        cmocka_unit_test(what_partitions_take_of_a_card_is_where_they_stand),
-        cmocka_unit_test(a_card_may_have_very_many_slices),
-        cmocka_unit_test(a_part_is_smaller_when_its_card_turns_out_larger),
         cmocka_unit_test(a_part_goes_to_the_card_that_is_broken_already),
         cmocka_unit_test(a_gang_s_node_is_not_broken_while_another_has_room),
         cmocka_unit_test(the_configuration_knows_every_policy),
