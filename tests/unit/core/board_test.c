@@ -35,6 +35,27 @@ static void alike_pieces_are_one_group_and_the_largest_come_first(void **state)
     world_done(&w);
 }
 
+/* Roles apart, whatever their names: members of one role stand beside each other. */
+static void alike_pieces_of_two_roles_are_two_groups(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_piece *pieces;
+    struct tg_place_request request = {.name = "g", .n_pieces = 4};
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    request.pieces = pieces = new_gang(&w, 4, 1);
+    for (size_t i = 0; i < 4; i++)
+        pieces[i].role = i % 2;
+    assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
+    assert_int_equal(board.n_groups, 2);
+    assert_int_equal(board.groups[0].n, 2);
+    assert_string_equal(board.members[1].name, "m-02");
+    world_done(&w);
+}
+
 /* 8 cpu and 5 devices: devices end it for two each, cpu for members of 3 cpu and one device. */
 static void copies_are_bounded_by_room_and_devices_beside_what_is_there(void **state)
 {
@@ -79,10 +100,80 @@ static void copies_are_bounded_by_room_and_devices_beside_what_is_there(void **s
     world_done(&w);
 }
 
+/* Of four cards two would do: told the same however often it is asked. */
+static void devices_are_counted_anew_each_time(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_piece pieces[2];
+    struct tg_place_request request = {.name = "g", .pieces = pieces, .n_pieces = 2};
+    static const size_t node = 0;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "n", "", "");
+    add_gpus(&w, "n", 4, "");
+    for (size_t i = 0; i < 2; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "m%zu", i);
+        pieces[i] = new_piece(
+            &w, new_pod(&w, name, "1", ""),
+            new_claim(&w, name,
+                      "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\","
+                      "\"selectors\":[{\"cel\":{\"expression\":\"device.attributes[\\\"" GPU_DRIVER
+                      "\\\"].index < 2\"}}]}}]"));
+    }
+    assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
+    assert_int_equal(tg_board_read(&board, &(struct tg_scope){.nodes = &node, .n = 1}, NULL), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(copies(&board, 0, 0, 4), 2);
+    tg_board_put(&board, 0, 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(copies(&board, 0, 0, 4), 1);
+    world_done(&w);
+}
+
+/* A selector fails on a card: that is no matter of a piece that may only go to a node that is no
+ * more. */
+static void faults_count_where_a_piece_may_go(void **state)
+{
+    struct world w;
+    struct tg_board board;
+    struct tg_piece piece;
+    struct tg_place_request request = {.name = "g", .pieces = &piece, .n_pieces = 1};
+    struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "n", "", "");
+    add_gpus(&w, "n", 1, "");
+    piece = new_piece(
+        &w, new_pod(&w, "m", "1", ""),
+        new_claim(&w, "m",
+                  "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\","
+                  "\"selectors\":[{\"cel\":{\"expression\":\"device.attributes[\\\"" GPU_DRIVER
+                  "\\\"].none == 2\"}}]}}]"));
+    fleet = world_fleet(&w);
+    assert_int_equal(tg_board_init(&board, fleet, &request, w.arena, NULL),
+                     -TG_FAILED_PRECONDITION);
+    piece.fixed_node = "n";
+    assert_int_equal(tg_board_init(&board, fleet, &request, w.arena, NULL),
+                     -TG_FAILED_PRECONDITION);
+    piece.fixed_node = "gone";
+    assert_int_equal(tg_board_init(&board, fleet, &request, w.arena, NULL), 0);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_pieces_are_one_group_and_the_largest_come_first),
+        cmocka_unit_test(alike_pieces_of_two_roles_are_two_groups),
+        cmocka_unit_test(devices_are_counted_anew_each_time),
+        cmocka_unit_test(faults_count_where_a_piece_may_go),
         cmocka_unit_test(copies_are_bounded_by_room_and_devices_beside_what_is_there),
     };
 

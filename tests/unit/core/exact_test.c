@@ -539,6 +539,76 @@ static void plain_claims_do_without(void **state)
     world_done(&w);
 }
 
+/* A pool of its own on the node, of that many slices, of which this is one. */
+static void add_pool(struct setting *s, const char *node, const char *slice, int slices)
+{
+    char json[512];
+
+    snprintf(json, sizeof(json),
+             "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+             "\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"other\",\"generation\":1,"
+             "\"resourceSliceCount\":%d},\"devices\":[{\"name\":\"d\"}]}}",
+             slice, node, slices);
+    add_slice(&s->w, json);
+}
+
+/* On node m, which is tried first, the claim cannot be served for a reason that the node may get
+ * rid of, or another node does not have: n is taken. */
+static void what_is_wrong_with_one_node_leaves_the_others(void **state)
+{
+    static const char *const numa[] = {NUMA("0"), "", "", ""};
+
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        const struct tg_policies spread = {.fleet = "spread"};
+        struct setting s;
+
+        begin(&s);
+        add_node(&s.w, "m", "", "");
+        add_gpus(&s.w, "m", kind == 3 ? 33 : 1, numa[kind]);
+        add_node(&s.w, "n", "", "");
+        add_gpus(&s.w, "n", 3, NUMA("0"));
+        if (kind == 1)
+            add_pool(&s, "m", "incomplete", 2);
+        if (kind == 2) {
+            add_pool(&s, "m", "one", 2);
+            add_pool(&s, "m", "same", 2);
+        }
+        if (kind == 0)
+            add_pool(&s, "m", "without", 1);
+        s.request.policies = kind == 3 ? &spread : NULL;
+        add_member(&s, "a",
+                   kind == 0 ? EVERYTHING ",\"constraints\":[{\"matchAttribute\":\"" GPU_DRIVER
+                                          "/numa\"}]"
+                             : EVERYTHING);
+        must_place(&s);
+        expect(&s, 0, "n", "r", "gpu-0 gpu-1 gpu-2");
+        world_done(&s.w);
+    }
+}
+
+/* Whoever gets a share of a device is told so, even if it has no capacity that could be counted. */
+static void a_share_of_nothing_is_a_share(void **state)
+{
+    struct setting s;
+
+    (void)state;
+    begin(&s);
+    add_node(&s.w, "n", "", "");
+    add_slice(&s.w, "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                    "\",\"nodeName\":\"n\",\"pool\":{\"name\":\"n\",\"generation\":1,"
+                    "\"resourceSliceCount\":1},\"devices\":[{\"name\":\"d\","
+                    "\"allowMultipleAllocations\":true}]}}");
+    for (int i = 0; i < 2; i++) {
+        add_member(&s, i == 0 ? "a" : "b",
+                   "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}]");
+        must_place(&s);
+        expect(&s, 0, "n", "r", "d");
+        assert_string_equal(s.placement.pieces[0].devices[0].consumed, "{}");
+    }
+    world_done(&s.w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -558,6 +628,8 @@ int main(void)
         cmocka_unit_test(more_members_than_devices_share_them),
         cmocka_unit_test(admin_access_is_to_devices_whoever_has_them),
         cmocka_unit_test(binding_conditions_come_with_the_device),
+        cmocka_unit_test(what_is_wrong_with_one_node_leaves_the_others),
+        cmocka_unit_test(a_share_of_nothing_is_a_share),
         cmocka_unit_test(a_device_that_several_nodes_reach_is_for_one_pod_alone),
         cmocka_unit_test(plain_claims_do_without),
     };

@@ -87,6 +87,27 @@ static void a_role_keeps_together_where_the_whole_does_not_fit(void **state)
     world_done(&w);
 }
 
+/* Of the racks that hold the role the one with least room besides, whatever its name. */
+static void a_role_goes_to_the_tightest_domain(void **state)
+{
+    static const struct tg_place_rule rule = {.level = &rack, .required = true};
+    struct world w;
+    struct tg_placement p;
+    struct tg_no_place why = {.text = ""};
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add(&w, "a", "\"rack\":\"r1\"", 1, NULL);
+    add(&w, "b", "\"rack\":\"r2\"", 2, NULL);
+    add(&w, "c", "\"rack\":\"r3\"", 2, NULL);
+    add(&w, "d", "\"rack\":\"r2\"", 1, NULL);
+    assert_int_equal(place(&w, new_gang(&w, 2, 1), 2, &rule, 1, &p, &why), 0);
+    assert_string_equal(p.pieces[0].node, "c");
+    assert_string_equal(p.pieces[1].node, "c");
+    world_done(&w);
+}
+
 static void all_devices_say_the_same(void **state)
 {
     static const struct tg_place_rule rule = {.level = &clique, .required = true};
@@ -293,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_more_than_so_many_are_in_a_domain),
         cmocka_unit_test(a_role_keeps_together_where_the_whole_does_not_fit),
+        cmocka_unit_test(a_role_goes_to_the_tightest_domain),
         cmocka_unit_test(all_devices_say_the_same),
         cmocka_unit_test(a_level_may_be_an_attribute_of_devices),
         cmocka_unit_test(a_place_is_found_exactly_when_there_is_one),
