@@ -59,7 +59,7 @@ static void selectors_read_what_tells_nodes_apart(void **state)
 
 #define TERM(key, value)                                                                           \
     "{\"matchExpressions\":[{\"key\":\"" key "\",\"operator\":\"In\",\"values\":[\"" value "\"]}]" \
-                                                                                           "}"
+    "}"
 
 /* The second volume as well as the first. */
 static void volumes_read_what_tells_nodes_apart(void **state)
