@@ -56,6 +56,25 @@ size_t tg_check_items(const struct tg_check_at *at)
     return 0;
 }
 
+size_t tg_check_most(const struct tg_check_at *at, size_t most)
+{
+    size_t n = tg_check_items(at);
+
+    if (n > most)
+        tg_check_problem(at, "has %zu entries: at most %zu are allowed", n, most);
+    return n;
+}
+
+bool tg_check_is_twice(const struct tg_check_at *list, size_t index, const char *key)
+{
+    const char *text = tg_json_string(tg_json_get(list->value->items[index], key));
+
+    for (size_t i = 0; text != NULL && i < index; i++)
+        if (tg_streq(tg_json_string(tg_json_get(list->value->items[i], key)), text))
+            return true;
+    return false;
+}
+
 /* --- fields ---------------------------------------------------------------------------------- */
 
 static const struct tg_field *find_field(const struct tg_type *type, const char *name)
@@ -172,33 +191,10 @@ static void check_gang(const struct tg_check_at *root)
         tg_problems_locate(root->run->problems, root->document->file, root->value, "", err.message);
 }
 
-static void check_domains(const struct tg_check_at *devices)
-{
-    size_t n = tg_check_items(devices);
-
-    for (size_t i = 0; i < n; i++) {
-        const struct tg_check_at device = tg_check_item(devices, i);
-        const struct tg_check_at attributes = tg_check_member(&device, "attributes");
-
-        for (size_t k = 0; attributes.value != NULL && k < attributes.value->n &&
-                           attributes.value->kind == TG_JSON_OBJECT;
-             k++) {
-            const struct tg_check_at one = tg_check_member(&attributes, attributes.value->keys[k]);
-
-            if (tg_has_prefix(attributes.value->keys[k], TG_GUARD_DOMAIN "/"))
-                tg_check_problem(&one, "no slice may publish attributes of domain " TG_GUARD_DOMAIN
-                                       ": the guard of managed classes rests on it");
-        }
-    }
-}
-
 static void check_slice(const struct tg_check_at *root)
 {
-    const struct tg_check_at spec = tg_check_member(root, "spec");
-    const struct tg_check_at devices = tg_check_member(&spec, "devices");
-
     if (decodes(root, &tg_resource_slice_type))
-        check_domains(&devices);
+        tg_check_slice(root);
 }
 
 static void check_bare_pod(const struct tg_check_at *root)

@@ -35,12 +35,18 @@ struct tg_check_at tg_check_member(const struct tg_check_at *at, const char *key
 struct tg_check_at tg_check_item(const struct tg_check_at *at, size_t index);
 /* Items of a list; 0 if it is none, which is a problem unless it is absent. */
 size_t tg_check_items(const struct tg_check_at *at);
+/* The same; more than `most` of them are a problem. */
+size_t tg_check_most(const struct tg_check_at *at, size_t most);
+/* Has an item before the one at index the same text at the key? */
+bool tg_check_is_twice(const struct tg_check_at *list, size_t index, const char *key);
 /* Members that the table does not have, in all depths; metadata and status are not looked at. */
 void tg_check_fields(const struct tg_check_at *at, const struct tg_type *type);
 
 /* check_claim.c: spec of a claim, a class, a pod. */
 void tg_check_claim_spec(const struct tg_check_at *spec);
 void tg_check_class(const struct tg_check_at *root);
+/* check_slice.c */
+void tg_check_slice(const struct tg_check_at *root);
 /* check_pod.c */
 void tg_check_pod(const struct tg_check_at *pod);
 

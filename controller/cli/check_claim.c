@@ -12,7 +12,9 @@
 #include "controller/cli/check.h"
 
 #define CEL_MEMORY ((size_t)16 << 20)
-#define PARAMETERS_MAX ((size_t)64 * 1024)
+#define PARAMETERS_MAX ((size_t)10 << 10) /* OpaqueParametersMaxLength */
+#define LIST_MAX 32                       /* requests, constraints, configurations, selectors */
+#define ALTERNATIVES_MAX 8
 
 /* --- selectors ------------------------------------------------------------------------------- */
 
@@ -33,7 +35,7 @@ static void check_selector(const struct tg_check_at *selector)
 
 static void check_selectors(const struct tg_check_at *list)
 {
-    size_t n = tg_check_items(list);
+    size_t n = tg_check_most(list, LIST_MAX);
 
     for (size_t i = 0; i < n; i++) {
         const struct tg_check_at selector = tg_check_item(list, i);
@@ -73,6 +75,7 @@ static const char *without_kind(const char *message)
     return message;
 }
 
+/* decode NULL: those of another driver, which nobody here can read. */
 static void check_parameters(const struct tg_check_at *parameters,
                              int (*decode)(const char *json, size_t n, struct tg_arena *arena,
                                            struct tg_error *err))
@@ -81,10 +84,10 @@ static void check_parameters(const struct tg_check_at *parameters,
     struct tg_error err = TG_ERROR_INIT;
 
     if (tg_json_write(parameters->value, &text) < 0) {
-        tg_check_problem(parameters, "is larger than the API allows");
+        tg_check_problem(parameters, "is longer than %zu bytes", PARAMETERS_MAX);
         return;
     }
-    if (decode(tg_buf_str(&text), text.len, parameters->run->arena, &err) < 0)
+    if (decode != NULL && decode(tg_buf_str(&text), text.len, parameters->run->arena, &err) < 0)
         tg_problems_locate(parameters->run->problems, parameters->document->file,
                            parameters->document->root, parameters->path, without_kind(err.message));
 }
@@ -131,11 +134,13 @@ static void check_config(const struct tg_check_at *config)
         check_parameters(&parameters, decode_member);
     else if (is_for_devices(tg_json_string(driver.value), parameters.value))
         check_parameters(&parameters, decode_gpu_config);
+    else
+        check_parameters(&parameters, NULL);
 }
 
 static void check_configs(const struct tg_check_at *list)
 {
-    size_t n = tg_check_items(list);
+    size_t n = tg_check_most(list, LIST_MAX);
 
     for (size_t i = 0; i < n; i++) {
         const struct tg_check_at config = tg_check_item(list, i);
@@ -158,13 +163,43 @@ static size_t check_count(const struct tg_check_at *exact)
         tg_check_problem(&mode, "allocationMode is ExactCount (with count) or All");
     if (count.value != NULL && tg_streq(text, "All"))
         tg_check_problem(&count, "count and allocationMode All exclude each other");
-    if (count.value != NULL && (tg_json_i64(count.value, &n) != 0 || n < 1))
-        tg_check_problem(&count, "count must be a whole number, at least 1");
+    if (count.value != NULL && (tg_json_i64(count.value, &n) != 0 || n < 0))
+        tg_check_problem(&count, "count must be a whole number; 0 stands for 1");
     else if (n > TG_RESULTS_MAX)
         tg_check_problem(&count,
                          "a claim cannot have more than %d devices; use several claims, or a gang",
                          TG_RESULTS_MAX);
     return n < 1 || n > TG_RESULTS_MAX ? 1 : (size_t)n;
+}
+
+/* Rules of DeviceToleration. */
+static void check_toleration(const struct tg_check_at *toleration)
+{
+    const struct tg_check_at operator_ = tg_check_member(toleration, "operator");
+    const struct tg_check_at value = tg_check_member(toleration, "value");
+    const struct tg_check_at effect = tg_check_member(toleration, "effect");
+    const char *how = tg_or(tg_json_string(operator_.value), "Equal");
+    const char *what = tg_or(tg_json_string(effect.value), "");
+
+    if (!tg_streq(how, "Equal") && !tg_streq(how, "Exists"))
+        tg_check_problem(&operator_, "operator is Equal or Exists");
+    if (tg_streq(how, "Exists") && tg_or(tg_json_string(value.value), "")[0] != '\0')
+        tg_check_problem(&value, "value and operator Exists exclude each other");
+    if (what[0] != '\0' && !tg_streq(what, "NoSchedule") && !tg_streq(what, "NoExecute") &&
+        !tg_streq(what, "None"))
+        tg_check_problem(&effect, "effect is NoSchedule, NoExecute, None or absent");
+}
+
+static void check_tolerations(const struct tg_check_at *exact)
+{
+    const struct tg_check_at list = tg_check_member(exact, "tolerations");
+    size_t n = tg_check_items(&list);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct tg_check_at one = tg_check_item(&list, i);
+
+        check_toleration(&one);
+    }
 }
 
 static size_t check_exact(const struct tg_check_at *exact)
@@ -176,12 +211,13 @@ static size_t check_exact(const struct tg_check_at *exact)
         tg_check_problem(class.value == NULL ? exact : &class,
                          "deviceClassName must name a DeviceClass");
     check_selectors(&selectors);
+    check_tolerations(exact);
     return check_count(exact);
 }
 
 static size_t check_alternatives(const struct tg_check_at *list)
 {
-    size_t n = tg_check_items(list), least = TG_RESULTS_MAX;
+    size_t n = tg_check_most(list, ALTERNATIVES_MAX), least = TG_RESULTS_MAX;
 
     for (size_t i = 0; i < n; i++) {
         const struct tg_check_at one = tg_check_item(list, i);
@@ -190,6 +226,9 @@ static size_t check_alternatives(const struct tg_check_at *list)
 
         if (!tg_syntax_is_dns_label(tg_json_string(name.value)))
             tg_check_problem(&one, "an alternative needs a name");
+        else if (tg_check_is_twice(list, i, "name"))
+            tg_check_problem(&name, "there are two alternatives named \"%s\"",
+                             tg_json_string(name.value));
         least = count < least ? count : least;
     }
     return least;
@@ -268,7 +307,7 @@ static void check_constraint(const struct tg_check_at *constraint, const struct 
 
 static void check_constraints(const struct tg_check_at *list, const struct tg_json *requests)
 {
-    size_t n = tg_check_items(list);
+    size_t n = tg_check_most(list, LIST_MAX);
 
     for (size_t i = 0; i < n; i++) {
         const struct tg_check_at one = tg_check_item(list, i);
@@ -283,7 +322,7 @@ void tg_check_claim_spec(const struct tg_check_at *spec)
     const struct tg_check_at requests = tg_check_member(&devices, "requests");
     const struct tg_check_at constraints = tg_check_member(&devices, "constraints");
     const struct tg_check_at config = tg_check_member(&devices, "config");
-    size_t n = tg_check_items(&requests), total = 0;
+    size_t n = tg_check_most(&requests, LIST_MAX), total = 0;
 
     if (n == 0)
         tg_check_problem(spec, "devices.requests is missing: what the claim is for");

@@ -59,6 +59,82 @@ How cards are set: what the driver would refuse while it prepares the claim is t
   3 objects, 3 of kinds that are looked at: 8 problems
   [2]
 
+Slices: what an API server of that release would refuse, and no more.
+
+  $ validate -f slices.yaml
+  slices.yaml:20:3: spec: exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection must be set
+  slices.yaml:20:11: spec.driver: "gpu tangram" is not a valid driver name: a DNS subdomain of at most 63 characters
+  slices.yaml:21:16: spec.pool.name: "a//b" is not a valid pool name: DNS subdomains separated by /, at most 253 characters in all
+  slices.yaml:21:36: spec.pool.generation: generation must be a whole number, at least 0
+  slices.yaml:21:60: spec.pool.resourceSliceCount: resourceSliceCount must be a whole number, at least 1
+  slices.yaml:23:13: spec.allNodes: is true or absent
+  slices.yaml:25:3: spec.sharedCounters: from Kubernetes 1.35 on devices and sharedCounters stand in slices of their own
+  slices.yaml:26:12: spec.sharedCounters[1].name: there are two named "card"
+  slices.yaml:26:37: spec.sharedCounters[1].counters.Memory: "Memory" is not a valid DNS label: at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit
+  slices.yaml:26:45: spec.sharedCounters[1].counters.Memory.value: "much" is not a quantity; examples: 2, 0.5, 500m, 1500k, 16Gi, 1e3
+  slices.yaml:27:5: spec.sharedCounters[2]: counters is missing
+  slices.yaml:30:12: spec.devices[1].name: there are two named "gpu-0"
+  slices.yaml:31:12: spec.devices[2].name: "GPU" is not a valid DNS label: at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit
+  slices.yaml:41:5: spec.devices[0]: bindingConditions needs bindingFailureConditions
+  slices.yaml:41:5: spec.devices[0]: nodeName, nodeSelector and allNodes of a device need perDeviceNodeSelection: true in the slice
+  slices.yaml:44:12: spec.devices[0].attributes.two: exactly one value must be set: bool, int, string or version
+  slices.yaml:45:18: spec.devices[0].attributes.with-dash: "with-dash" is not a valid attribute name: [domain/]identifier, the domain a DNS subdomain of at most 63, the identifier at most 32 of letters, digits and _, not beginning with a digit
+  slices.yaml:46:22: spec.devices[0].attributes.long.string: has 70 bytes: at most 64 are allowed
+  slices.yaml:47:26: spec.devices[0].attributes.version.version: "1.x" is not a semantic version (like 1.2.3): it begins with three numbers without leading zeros
+  slices.yaml:48:28: spec.devices[0].attributes.tangram.dev/granted: no slice may publish attributes of domain tangram.dev: the guard of managed classes rests on it
+  slices.yaml:50:15: spec.devices[0].capacity.memory: requestPolicy needs a device with allowMultipleAllocations: true
+  slices.yaml:51:13: spec.devices[0].capacity.size: value is missing: a quantity, such as 80Gi
+  slices.yaml:53:5: spec.devices[0].consumesCounters: has 3 entries: at most 2 are allowed
+  slices.yaml:55:20: spec.devices[0].consumesCounters[2].counterSet: there are two named "a"
+  slices.yaml:57:13: spec.devices[0].taints[0].key: "example.com/a/b" is not a valid qualified name: [DNS subdomain/]name, the name at most 63 of letters, digits, -, _ and ., beginning and ending with a letter or digit
+  slices.yaml:58:7: spec.devices[0].taints[1]: key is missing
+  slices.yaml:58:16: spec.devices[0].taints[1].effect: effect is NoSchedule, NoExecute or, from Kubernetes 1.35 on, None
+  slices.yaml:69:33: spec.devices[0].nodeSelector: must have exactly one term
+  slices.yaml:70:5: spec.devices[1]: exactly one of nodeName, nodeSelector and allNodes must be set
+  slices.yaml:81:16: spec.devices.requests[0].firstAvailable[1].name: there are two alternatives named "big"
+  slices.yaml:81:68: spec.devices.requests[0].firstAvailable[1].tolerations[0].operator: operator is Equal or Exists
+  slices.yaml:81:99: spec.devices.requests[0].firstAvailable[1].tolerations[1].value: value and operator Exists exclude each other
+  slices.yaml:81:120: spec.devices.requests[0].firstAvailable[1].tolerations[2].effect: effect is NoSchedule, NoExecute, None or absent
+  5 objects, 5 of kinds that are looked at: 33 problems
+  [2]
+  $ validate --kubernetes 1.34 -f slices.yaml
+  slices.yaml:20:3: spec: exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection must be set
+  slices.yaml:20:11: spec.driver: "gpu tangram" is not a valid driver name: a DNS subdomain of at most 63 characters
+  slices.yaml:21:16: spec.pool.name: "a//b" is not a valid pool name: DNS subdomains separated by /, at most 253 characters in all
+  slices.yaml:21:36: spec.pool.generation: generation must be a whole number, at least 0
+  slices.yaml:21:60: spec.pool.resourceSliceCount: resourceSliceCount must be a whole number, at least 1
+  slices.yaml:23:13: spec.allNodes: is true or absent
+  slices.yaml:26:12: spec.sharedCounters[1].name: there are two named "card"
+  slices.yaml:26:37: spec.sharedCounters[1].counters.Memory: "Memory" is not a valid DNS label: at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit
+  slices.yaml:26:45: spec.sharedCounters[1].counters.Memory.value: "much" is not a quantity; examples: 2, 0.5, 500m, 1500k, 16Gi, 1e3
+  slices.yaml:27:5: spec.sharedCounters[2]: counters is missing
+  slices.yaml:30:12: spec.devices[1].name: there are two named "gpu-0"
+  slices.yaml:31:12: spec.devices[2].name: "GPU" is not a valid DNS label: at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit
+  slices.yaml:41:5: spec.devices[0]: bindingConditions needs bindingFailureConditions
+  slices.yaml:41:5: spec.devices[0]: nodeName, nodeSelector and allNodes of a device need perDeviceNodeSelection: true in the slice
+  slices.yaml:44:12: spec.devices[0].attributes.two: exactly one value must be set: bool, int, string or version
+  slices.yaml:45:18: spec.devices[0].attributes.with-dash: "with-dash" is not a valid attribute name: [domain/]identifier, the domain a DNS subdomain of at most 63, the identifier at most 32 of letters, digits and _, not beginning with a digit
+  slices.yaml:46:22: spec.devices[0].attributes.long.string: has 70 bytes: at most 64 are allowed
+  slices.yaml:47:26: spec.devices[0].attributes.version.version: "1.x" is not a semantic version (like 1.2.3): it begins with three numbers without leading zeros
+  slices.yaml:48:28: spec.devices[0].attributes.tangram.dev/granted: no slice may publish attributes of domain tangram.dev: the guard of managed classes rests on it
+  slices.yaml:50:15: spec.devices[0].capacity.memory: requestPolicy needs a device with allowMultipleAllocations: true
+  slices.yaml:51:13: spec.devices[0].capacity.size: value is missing: a quantity, such as 80Gi
+  slices.yaml:53:7: spec.devices[0].consumesCounters[0]: on Kubernetes 1.34 the counter set must stand in the same slice
+  slices.yaml:54:7: spec.devices[0].consumesCounters[1]: on Kubernetes 1.34 the counter set must stand in the same slice
+  slices.yaml:55:7: spec.devices[0].consumesCounters[2]: on Kubernetes 1.34 the counter set must stand in the same slice
+  slices.yaml:55:20: spec.devices[0].consumesCounters[2].counterSet: there are two named "a"
+  slices.yaml:57:13: spec.devices[0].taints[0].key: "example.com/a/b" is not a valid qualified name: [DNS subdomain/]name, the name at most 63 of letters, digits, -, _ and ., beginning and ending with a letter or digit
+  slices.yaml:58:7: spec.devices[0].taints[1]: key is missing
+  slices.yaml:58:16: spec.devices[0].taints[1].effect: effect is NoSchedule, NoExecute or, from Kubernetes 1.35 on, None
+  slices.yaml:69:33: spec.devices[0].nodeSelector: must have exactly one term
+  slices.yaml:70:5: spec.devices[1]: exactly one of nodeName, nodeSelector and allNodes must be set
+  slices.yaml:81:16: spec.devices.requests[0].firstAvailable[1].name: there are two alternatives named "big"
+  slices.yaml:81:68: spec.devices.requests[0].firstAvailable[1].tolerations[0].operator: operator is Equal or Exists
+  slices.yaml:81:99: spec.devices.requests[0].firstAvailable[1].tolerations[1].value: value and operator Exists exclude each other
+  slices.yaml:81:120: spec.devices.requests[0].firstAvailable[1].tolerations[2].effect: effect is NoSchedule, NoExecute, None or absent
+  5 objects, 5 of kinds that are looked at: 34 problems
+  [2]
+
 Syntax.
 
   $ validate -f tabs.yaml -f twice.yaml -f anchors.yaml -f empty.yaml
