@@ -54,6 +54,7 @@ struct reading {
     size_t column_at[COLUMNS]; /* index of the field + 1; 0: not there */
     size_t n_fields;
     struct tg_map *names;
+    int64_t members; /* of all rows */
     char fields[COLUMNS][FIELD_MAX + 1];
     int places[COLUMNS]; /* the columns where they begin, as editors count */
 };
@@ -217,6 +218,10 @@ static void take_row(struct reading *r)
                            .pack_required = keep(r, COLUMN_PACK)};
 
     check_names(r, &a);
+    r->members += a.members;
+    if (r->members > TG_ARRIVALS_MEMBERS_MAX)
+        problem(r, 1, "",
+                "up to here there are more than 2000000 members: play fewer rows at a time");
     *TG_VEC_PUSH(&r->out->items) = a;
 }
 

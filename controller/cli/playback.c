@@ -228,6 +228,7 @@ static int try_job(struct playing *p, struct job *job, double at)
         job->last = tg_arena_new(JOB_MEMORY);
         job->world.arena = job->last;
     }
+    p->out->searches++;
     tg_fleet_settle(p->fleet);
     mark = tg_fleet_mark(p->fleet);
     r = tg_simulate_in(&job->world, p->now, &simulation, p->err);
@@ -287,9 +288,28 @@ static bool hopeless(const struct playing *p, const struct job *job, const struc
            (a->gpus * CARD > room->node || a->gpus * a->members * CARD > room->all);
 }
 
+/* Those of a pass over the waiting that found no room. While it lasts, room only gets less. */
+struct refused {
+    TG_VEC(const struct tg_arrival *) items;
+};
+
+/* Somebody who wants no more than this one, and nothing else, has been refused. */
+static bool refused_before(const struct refused *refused, const struct tg_arrival *a)
+{
+    for (size_t i = 0; i < refused->items.n; i++) {
+        const struct tg_arrival *b = refused->items.items[i];
+
+        if (b->gpus <= a->gpus && b->members <= a->members && tg_streq(b->profile, a->profile) &&
+            tg_streq(b->pack_required, a->pack_required))
+            return true;
+    }
+    return false;
+}
+
 static int try_waiting(struct playing *p, double at)
 {
     struct room room = room_left(p);
+    struct refused refused = {0};
     size_t kept = 0;
     int r = 0;
 
@@ -297,9 +317,13 @@ static int try_waiting(struct playing *p, double at)
         qsort(p->waiting.items, p->waiting.n, sizeof(*p->waiting.items), compare_waiting);
     for (size_t i = 0; i < p->waiting.n; i++) {
         struct job *job = p->waiting.items[i];
+        const struct tg_arrival *arrival = &p->arrivals->items.items[job->index];
 
-        if (r == 0 && !hopeless(p, job, &room))
+        if (r == 0 && !hopeless(p, job, &room) && !refused_before(&refused, arrival)) {
             r = try_job(p, job, at);
+            if (job->plan == NULL)
+                *TG_VEC_PUSH(&refused.items) = arrival;
+        }
         if (job->plan != NULL) {
             *TG_VEC_PUSH(&p->running) = job;
             room = room_left(p);
@@ -307,6 +331,7 @@ static int try_waiting(struct playing *p, double at)
             p->waiting.items[kept++] = job;
     }
     p->waiting.n = kept;
+    TG_VEC_DONE(&refused.items);
     return r;
 }
 

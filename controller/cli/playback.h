@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arrivals and departures on a fleet: at each arrival the newcomer is decided, at each departure
- * everybody who waits, in the controller's order. What does not fit waits; nobody is preempted.
+ * everybody who waits, in the controller's order, but those who want at least what somebody was
+ * just refused. What does not fit waits; nobody is preempted.
  */
 #ifndef TG_CONTROLLER_CLI_PLAYBACK_H
 #define TG_CONTROLLER_CLI_PLAYBACK_H
@@ -30,6 +31,7 @@ struct tg_playback {
     double used, fragmented;                           /* means over time */
     double wait_mean, wait_median, wait_p95, wait_max; /* seconds, of those that started */
     size_t never;                                      /* started */
+    size_t searches;                                   /* for a place, of all together */
     size_t nodes, cards;
 };
 
