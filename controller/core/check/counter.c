@@ -167,6 +167,8 @@ static int check_counter(const struct tg_check_view *view, const struct tg_check
                            counter->key, set);
 }
 
+/* The counters that the device may have taken from. Others of the pool may be overdrawn by what
+ * somebody has already; nothing is taken from those. */
 static int check_pool(const struct tg_check_view *view, const struct tg_check_pick *pick)
 {
     int rc = 0;
@@ -174,6 +176,8 @@ static int check_pool(const struct tg_check_view *view, const struct tg_check_pi
     for (size_t i = 0; rc == 0 && i < pick->pool->n; i++) {
         const struct tg_resource_slice *slice = pick->pool->slices[i];
 
+        if (!in_scope(view, slice, pick->slice))
+            continue;
         for (size_t j = 0; rc == 0 && j < slice->spec->shared_counters.n; j++) {
             const struct tg_counter_set *set = &slice->spec->shared_counters.items[j];
 
@@ -184,20 +188,27 @@ static int check_pool(const struct tg_check_view *view, const struct tg_check_pi
     return rc;
 }
 
+static bool is_checked(const struct tg_check_view *view, const struct tg_check_pick *pick)
+{
+    const struct tg_resource_slice *checked = pick->pool->counters_checked;
+
+    return checked != NULL && in_scope(view, checked, pick->slice);
+}
+
 int tg_check_counters(struct tg_check_view *view)
 {
     int rc = 0;
 
     for (size_t i = 0; i < view->n_pools; i++)
-        view->pools[i].counters_checked = false;
+        view->pools[i].counters_checked = NULL;
     for (size_t i = 0; rc == 0 && i < view->n_picks; i++) {
         struct tg_check_pick *pick = &view->picks[i];
 
         /* A further share of a device costs nothing more. */
-        if (pick->device->consumes_counters.n == 0 || pick->pool->counters_checked ||
+        if (pick->device->consumes_counters.n == 0 || is_checked(view, pick) ||
             (pick->shared && is_held(view, pick->pool, pick->device->name)))
             continue;
-        pick->pool->counters_checked = true;
+        pick->pool->counters_checked = pick->slice;
         rc = check_pool(view, pick);
     }
     return rc;

@@ -19,7 +19,8 @@ struct tg_check_pool {
     bool superseded;    /* a newer generation is on its way elsewhere: there is no such pool */
     bool incomplete;    /* 1.34 takes devices from it nevertheless, unless all are asked for */
     const char *broken; /* why nothing may be taken from it, NULL if all is well */
-    bool counters_checked;
+    /* The counters that devices of this slice have are checked; NULL: none yet. */
+    const struct tg_resource_slice *counters_checked;
 };
 
 /* An expression, compiled once. */

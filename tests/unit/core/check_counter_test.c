@@ -87,6 +87,10 @@ static void counter_sets_are_there_once(void **state)
     PLAY(scenes);
 }
 
+#define IN_SLICE(name, g, devices)                                                                 \
+    SLICE(name, "p", "2", HERE, "'sharedCounters':[" SET("set", G(g)) "],'devices':[" devices "]")
+#define OVERDRAWN IN_SLICE("s", "1", "{'name':'x'," USES("set", G("2")) "}")
+
 static void in_1_34_counters_are_those_of_the_slice(void **state)
 {
     static const struct scene scenes[] = {
@@ -107,6 +111,17 @@ static void in_1_34_counters_are_those_of_the_slice(void **state)
          .rule = "Counters",
          .slices = SLICE("s", "p", "1", HERE,
                          "'sharedCounters':[" SET("set", G("4")) "],'devices':[" PARTS "]"),
+         .claims = BOTH},
+        {.what = "overdrawn in another slice, by others",
+         .minor = 34,
+         .slices = OVERDRAWN "," IN_SLICE("t", "3", "{'name':'a'," USES("set", G("3")) "}"),
+         .held = HELD("x"),
+         .claims = CLAIM("x", ONE_ASK, GOT("r", "a", ""))},
+        {.what = "used up in the second of two slices",
+         .minor = 34,
+         .rule = "Counters",
+         .slices = IN_SLICE("s", "3", "{'name':'a'," USES("set", G("3")) "}") "," IN_SLICE(
+             "t", "1", "{'name':'b'," USES("set", G("2")) "}"),
          .claims = BOTH},
         {.what = "in another slice", .minor = 34, .rule = "Pool", .slices = TEST_POOL("5")},
     };
