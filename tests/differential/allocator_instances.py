@@ -7,6 +7,7 @@ import random
 import allocator_meaning as meaning
 
 FEATURES = {
+    "1.34": ["AdminAccess", "PrioritizedList", "PartitionableDevices", "DeviceTaints", "DeviceBindingAndStatus", "ConsumableCapacity"],
     "1.35": ["AdminAccess", "PrioritizedList", "PartitionableDevices", "DeviceTaints", "DeviceBindingAndStatus", "ConsumableCapacity"],
     "1.36": ["AdminAccess", "PrioritizedList", "PartitionableDevices", "DeviceTaints", "DeviceBindingAndStatus", "ConsumableCapacity",
              "ListTypeAttributes"],
@@ -47,6 +48,9 @@ class Maker:
         self.release = release
         every = FEATURES[release]
         self.features = sorted(every if self.chance(70) else self.random.sample(every, self.random.randint(0, len(every))))
+        if release == "1.34" and self.chance(60):
+            # Its implementation of capacity is known for so much that a case with it says little else.
+            self.features = [f for f in self.features if f != "ConsumableCapacity"]
         self.failing = self.chance(4)
         self.devices = 0
         self.drivers = set()
@@ -144,20 +148,27 @@ class Maker:
                 for d in devices:
                     d.update(self.device_place())
             slices.append({**where, "devices": devices})
-        if sets:
+        if sets and self.release == "1.34":
+            for s in slices:
+                s["sharedCounters"] = self.shared(sets)
+        elif sets:
             slices.append({**self.one([{"nodeName": "n1"}, {"allNodes": True}, {"nodeName": "n2"}]),
-                           "sharedCounters": [{"name": s, "counters": {c: {"value": str(v)} for c, v in counters.items()}}
-                                              for s, counters in sets.items()]})
+                           "sharedCounters": self.shared(sets)})
         self.spoil(slices, sets)
         count = len(slices) + (1 if self.chance(5) else 0)
         return [self.slice(f"s{number}{i}", driver, name, 5, count, s) for i, s in enumerate(slices)]
+
+    @staticmethod
+    def shared(sets):
+        return [{"name": s, "counters": {c: {"value": str(v)} for c, v in counters.items()}} for s, counters in sets.items()]
 
     def spoil(self, slices, sets):
         """A pool that contradicts itself, now and then."""
         devices = [d for s in slices for d in s.get("devices", [])]
         if len(devices) > 1 and self.chance(3):
             devices[-1]["name"] = devices[0]["name"]
-        if sets and devices and self.chance(3):
+        # The server of 1.34 keeps no counters that are not in the slice.
+        if sets and devices and self.release != "1.34" and self.chance(3):
             devices[0]["consumesCounters"] = [{"counterSet": self.one(["set0", "set7"]), "counters": {self.one("gz"): {"value": "1"}}}]
 
     @staticmethod

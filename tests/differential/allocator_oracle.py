@@ -18,6 +18,7 @@ class Error(Exception):
 class Device:
     def __init__(self, pool, spec, device):
         self.pool, self.spec, self.device = pool, spec, device
+        self.sets = pool.sets  # of counters; in 1.34 those of its slice
         self.driver, self.name = spec["driver"], device["name"]
         self.id = f"{spec['driver']}/{spec['pool']['name']}/{device['name']}"
 
@@ -85,7 +86,7 @@ class Oracle:
             groups.setdefault((spec["driver"], spec["pool"]["name"]), []).append(spec)
         pools = []
         for _, specs in sorted(groups.items()):
-            here = [s for s in specs if (partitions or not (s.get("perDeviceNodeSelection") or s.get("sharedCounters")))
+            here = [s for s in specs if (partitions or not (s.get("perDeviceNodeSelection") or s.get("sharedCounters") and self.minor > 34))
                     and concerns(self.node, s)]
             if not here:
                 continue
@@ -98,14 +99,16 @@ class Oracle:
             if count < 0:
                 self.notes.add("counts differ")
             pool = Pool(here, elsewhere)
-            if len(here) == count:
+            if self.minor < 35:  # 1.34 looks at the slices for the node only
+                pool.elsewhere, pool.incomplete = [], len(here) != count
+            elif len(here) == count:
                 pool.elsewhere = []
             elif any(s["pool"]["generation"] > newest for s in specs):
                 continue
             elif len(here) + len(elsewhere) != count:
                 pool.incomplete = True
             pools.append(pool)
-            if not pool.incomplete:
+            if not pool.incomplete or self.minor < 35:
                 self.examine(pool, partitions)
         return pools
 
@@ -114,7 +117,12 @@ class Oracle:
         pool.others = [Device(pool, s, d) for s in pool.elsewhere for d in s.get("devices", [])]
         names = [d.name for d in pool.devices]
         pool.invalid = len(set(names)) < len(names)
+        if pool.invalid:
+            self.notes.add("invalid pool")
         if not partitions:
+            return
+        if self.minor < 35:
+            self.give_sets_of_slices(pool)
             return
         sets = [c for s in pool.here + pool.elsewhere for c in s.get("sharedCounters", [])]
         pool.sets = {c["name"]: parse(c["counters"]) for c in sets}
@@ -122,6 +130,17 @@ class Oracle:
         used = {(u["counterSet"], counter) for d in pool.devices + pool.others for u in d.device.get("consumesCounters", [])
                 for counter in u["counters"]}
         pool.invalid = pool.invalid or len(pool.sets) < len(sets) or not used <= known
+        for d in pool.devices + pool.others:
+            d.sets = pool.sets
+
+    @staticmethod
+    def give_sets_of_slices(pool):
+        """In 1.34 a device consumes counters of its own slice; its API server keeps no other."""
+        for spec in pool.here:
+            sets = {c["name"]: parse(c["counters"]) for c in spec.get("sharedCounters", [])}
+            for d in pool.devices:
+                if d.spec is spec:
+                    d.sets = sets
 
     # One device for one request
 
@@ -191,7 +210,7 @@ class Oracle:
             return False
         if "DeviceTaints" not in self.on:
             return True
-        return all(t["effect"] == "None" or self.tolerated(ask, t) for t in device.device.get("taints", []))
+        return all(t["effect"] == "None" and self.minor > 34 or self.tolerated(ask, t) for t in device.device.get("taints", []))
 
     def all_devices(self, ask):
         """What a request for all devices has to get; Failure and Error end the call."""
@@ -214,7 +233,7 @@ class Oracle:
     def candidates(self, ask):
         out = []
         for pool in self.pools:
-            for device in [] if pool.incomplete or pool.invalid else pool.devices:
+            for device in [] if pool.incomplete and self.minor > 34 or pool.invalid else pool.devices:
                 try:
                     match = self.selectable(ask, device)
                 except Failure:
@@ -353,10 +372,10 @@ class Oracle:
         device = self.picks[-1][1]
         if not device.device.get("consumesCounters") or not self.charges(len(self.picks) - 1):
             return True
-        left = {name: dict(counters) for name, counters in device.pool.sets.items()}
+        left = {name: dict(counters) for name, counters in device.sets.items()}
         using = [d for d in device.pool.devices + device.pool.others
-                 if d.id in self.held or d.id in self.shares or d.id in self.consumed]
-        using += [d for i, (_, d) in enumerate(self.picks) if d.pool is device.pool and self.charges(i)]
+                 if d.sets is device.sets and (d.id in self.held or d.id in self.shares or d.id in self.consumed)]
+        using += [d for i, (_, d) in enumerate(self.picks) if d.sets is device.sets and self.charges(i)]
         for d in using:
             for use in d.device.get("consumesCounters", []):
                 for counter, value in parse(use["counters"]).items():

@@ -71,41 +71,41 @@ QUIRKS = [
     ("a constraint over all devices",
      "A device of a request for all devices that does not go with a constraint ends the call with an error, though another choice "
      "for another request would do, or another alternative.",
-     ["1.35", "1.36", "1.37"], noted("constraint over all"), [("allocated", "error")],
+     ["1.34", "1.35", "1.36", "1.37"], noted("constraint over all"), [("allocated", "error")],
      case(["PrioritizedList"], [pool("p", [device("a", **k(1)), device("b", **k(2))])],
           [claim([{"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": "c3", "allocationMode": "All"},
                                                     {"name": "t", "deviceClassName": "c3", "allocationMode": "ExactCount", "count": 1}]}],
                  constraints=[{"matchAttribute": "d1/k"}])])),
     ("a selector that fails on a device",
      "A selector that ends in a run-time error ends the call as soon as the search comes to such a device, whether or not it is needed.",
-     ["1.35", "1.36", "1.37"], noted("failing selector"), [("allocated", "error")],
+     ["1.34", "1.35", "1.36", "1.37"], noted("failing selector"), [("allocated", "error")],
      case([], [pool("p", [device("a"), device("b", **k(1))])],
           [claim([request("r", selectors=[{"cel": {"expression": 'device.attributes["d1"].k == 1'}}])])])),
     (AFTER_ADMIN,
      "A device that a claim has with adminAccess counts as in use for the claims after it, not for those before it.",
-     ["1.35", "1.36", "1.37"], noted(AFTER_ADMIN), [("allocated", "unallocatable"), ("allocated", "error")],
+     ["1.34", "1.35", "1.36", "1.37"], noted(AFTER_ADMIN), [("allocated", "unallocatable"), ("allocated", "error")],
      case(["AdminAccess"], [pool("p", [device("a")])],
           [claim([request("r", adminAccess=True)]), claim([request("r")], "claim-1")])),
     ("a device that is no longer shared",
      "A device of which a share is still held, and which its driver has made exclusive since, is given away as a whole.",
-     ["1.35", "1.36", "1.37"], noted("exclusive with shares"), [("unallocatable", "allocated")],
+     ["1.34", "1.35", "1.36", "1.37"], noted("exclusive with shares"), [("unallocatable", "allocated")],
      case(["ConsumableCapacity"], [pool("p", [device("a")])], [claim([request("r")])],
           sharedDevices=[{"device": "d1/p/a", "shareID": "00000000-0000-4000-8000-000000000001"}])),
     ("distinct values within one request",
      "distinctAttribute remembers one value a request, so of three devices the first and the third may be equal (kubernetes#140600).",
-     ["1.35", "1.36"], lambda of, notes: bool(constraints_of(of, "distinctAttribute")),
+     ["1.34", "1.35", "1.36"], lambda of, notes: bool(constraints_of(of, "distinctAttribute")),
      [("unallocatable", "allocated"), ("allocated", "unallocatable"), ("error", "allocated")],
      case(["ConsumableCapacity"], [pool("p", [device("a", **k(1)), device("b", **k(2)), device("c", **k(1))])],
           [claim([request("r", 3)], constraints=[{"distinctAttribute": "d1/k"}])])),
     ("counters of a device that was refused",
      "A device that is refused after its counters were found to be free (a taint, a constraint) keeps them for the rest of the "
      "search (kubernetes#140436).",
-     ["1.35", "1.36"], uses_counters, [("allocated", "unallocatable"), ("allocated", "error")],
+     ["1.34", "1.35", "1.36"], uses_counters, [("allocated", "unallocatable"), ("allocated", "error")],
      case(["PartitionableDevices", "DeviceTaints"],
           [pool("p", [device("a", "2", **TAINT), device("b", "2")], slices=2), counters("p", {"set": "3"})], [claim([request("r")])])),
     ("all devices as a later alternative",
      "An alternative of a count leaves a trace that a later alternative of all devices mistakes for its own: it takes too few, or none.",
-     ["1.35"], lambda of, notes: any("firstAvailable" in r and any(a.get("allocationMode") == "All" for a in r["firstAvailable"][1:])
+     ["1.34", "1.35"], lambda of, notes: any("firstAvailable" in r and any(a.get("allocationMode") == "All" for a in r["firstAvailable"][1:])
                                      for a in of["claims"] for r in a["spec"]["devices"]["requests"]),
      [("allocated", "unallocatable"), ("allocated", "error"), ("unallocatable", "allocated"), ("error", "allocated")],
      case(["PrioritizedList"], [pool("p", [device("a")])],
@@ -115,12 +115,12 @@ QUIRKS = [
     ("capacity that is switched off",
      "Where nothing but stable features is on, the implementation for those does not look at requests for capacity, where the others "
      "refuse them. The API server drops the field of such a request.",
-     ["1.35", "1.36", "1.37"], noted("capacity switched off"), [("error", "allocated"), ("error", "unallocatable")],
+     ["1.34", "1.35", "1.36", "1.37"], noted("capacity switched off"), [("error", "allocated"), ("error", "unallocatable")],
      case([], [pool("p", [device("a")])], [claim([request("r", capacity={"requests": {"m": "1"}})])])),
     ("distinctAttribute that is switched off",
      "The implementation for the features that are stable does not know distinctAttribute and refuses the claim. The API server drops "
      "the field of such a claim.",
-     ["1.35", "1.36", "1.37"], noted("distinctAttribute switched off"), [("allocated", "error")],
+     ["1.34", "1.35", "1.36", "1.37"], noted("distinctAttribute switched off"), [("allocated", "error")],
      case([], [pool("p", [device("a", **k(1))])], [claim([request("r")], constraints=[{"distinctAttribute": "d1/k"}])])),
     ("a list that was narrowed",
      "What lists have in common is not widened again when a device is given back, so a later choice finds nothing in common.",
@@ -155,9 +155,30 @@ QUIRKS = [
     ("slices for the node that disagree about their number",
      "Of slices of one generation for the node that name different numbers the first is believed, in the order of a list that is that of "
      "no field: the same objects give one answer today and another tomorrow.",
-     ["1.35", "1.36", "1.37"], noted("counts differ"),
+     ["1.34", "1.35", "1.36", "1.37"], noted("counts differ"),
      [("unallocatable", "allocated"), ("error", "allocated"), ("unallocatable", "error"), ("error", "unallocatable")],
-     case([], [pool("p", [device("a")], slices=2), pool("p", [device("b")], slices=3, number=1)], [claim([request("r")])])),
+     case([], [pool("p", [device("a")], slices=2), pool("p", [device("b")], slices=3, number=1)], [claim([every("r")])])),
+    ("counters of every share",
+     "Each share of a device takes its counters again and gives them back to nobody; those of a device of which others have shares are free.",
+     ["1.34"], lambda of, notes: uses_counters(of, notes) and "ConsumableCapacity" in of["features"] and any(
+         d.get("allowMultipleAllocations") for d in devices_of(of)),
+     [("allocated", "unallocatable"), ("allocated", "error"), ("unallocatable", "allocated"), ("error", "allocated")],
+     case(["PartitionableDevices", "ConsumableCapacity"],
+          [pool("p", [device("a", "2", allowMultipleAllocations=True)], slices=2), counters("p", {"set": "3"})], [claim([request("r", 2)])])),
+    ("capacity of another device",
+     "Whether a device has room is asked of the device whose number in the slice is that of the share in the request: of another, or of "
+     "none, which ends the scheduler. One that is refused so is in use for the rest of the search.",
+     ["1.34"], lambda of, notes: "ConsumableCapacity" in of["features"],
+     [(a, b) for a in ("allocated", "unallocatable", "error") for b in ("allocated", "unallocatable", "error", "panic") if a != b],
+     case(["ConsumableCapacity"],
+          [pool("p", [device("a", allowMultipleAllocations=True, capacity={"m": {"value": "2"}})])],
+          [claim([request("r", 2, capacity={"requests": {"m": "1"}})])])),
+    ("an invalid pool that is looked at first",
+     "A pool in which two devices have one name ends the call with an error as soon as the search comes to it, and pools have no order.",
+     ["1.34"], noted("invalid pool"), [("allocated", "error")],
+     case(["DeviceBindingAndStatus"],
+          [pool("p", [device("a"), device("a")]), pool("q", [device("b", bindingConditions=["Ready"], bindingFailureConditions=["Failed"])])],
+          [claim([request("r")])])),
 ]
 
 
@@ -191,14 +212,51 @@ SHARED = ("a constraint over all devices", "a selector that fails on a device", 
           "distinctAttribute that is switched off")
 
 
-def instances():
+def counters_beside_devices(of):
+    """The case as 1.34 has it: counters are in the slice of their devices."""
+    sets = {(s["spec"]["driver"], s["spec"]["pool"]["name"]): s["spec"]["sharedCounters"] for s in of["resourceSlices"]
+            if "sharedCounters" in s["spec"]}
+    slices = []
+    for s in of["resourceSlices"]:
+        spec = s["spec"]
+        own = sets.get((spec["driver"], spec["pool"]["name"]))
+        if own and "sharedCounters" not in spec:
+            of_pool = dict(spec["pool"], resourceSliceCount=spec["pool"]["resourceSliceCount"] - 1)
+            slices.append(dict(s, spec=dict(spec, pool=of_pool, sharedCounters=own)))
+        elif not own:
+            slices.append(s)
+    return dict(of, resourceSlices=slices)
+
+
+def instances(release):
     for number, (name, _, releases, _, _, of) in enumerate(QUIRKS):
-        yield releases, dict(of, name=f"quirk {number}: {name}")
+        if release in releases:
+            yield dict(counters_beside_devices(of) if release == "1.34" else of, name=f"quirk {number}: {name}")
 
 
 def found():
     for number, (why, of) in enumerate(FOUND):
         yield dict(of, name=f"found {number}: {why}")
+
+
+def completed(release, of, answer):
+    """The answer of the built-in allocator with what its results leave out: 1.34 copies no tolerations into them."""
+    if release != "1.34":
+        return answer
+    asks = {}
+    for a in of["claims"]:
+        for r in a["spec"]["devices"]["requests"]:
+            asks.update({(a["metadata"]["name"], r["name"]): r["exactly"]} if "exactly" in r else {
+                (a["metadata"]["name"], f"{r['name']}/{s['name']}"): s for s in r["firstAvailable"]})
+    claims = []
+    for a, got in zip(of["claims"], answer["claims"]):
+        results = []
+        for r in got["results"]:
+            assert "tolerations" not in r, "1.34 copies tolerations: this is out of date"
+            tolerations = asks[a["metadata"]["name"], r["request"]].get("tolerations")
+            results.append({**r, "tolerations": tolerations} if tolerations else r)
+        claims.append(dict(got, results=results))
+    return dict(answer, claims=claims)
 
 
 def cause(release, of, notes, right, upstream, among=None):

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +16,7 @@ import (
 
 type answer struct {
 	Name        string        `json:"name"`
-	Outcome     string        `json:"outcome"` // allocated, unallocatable, error or timeout
+	Outcome     string        `json:"outcome"` // allocated, unallocatable, error, panic or timeout
 	Error       string        `json:"error,omitempty"`
 	Claims      []claimAnswer `json:"claims,omitempty"`
 	Nanoseconds int64         `json:"ns"`
@@ -54,6 +55,17 @@ func newAllocator(ctx context.Context, c *allocCase) (structured.Allocator, erro
 	return structured.NewAllocator(ctx, features, state, lister, c.ResourceSlices, cacheFor(c.Features))
 }
 
+// allocate: a panic (1.34 has some) ends a scheduler, but is one answer here.
+func allocate(ctx context.Context, allocator structured.Allocator, c *allocCase) (results []resourceapi.AllocationResult, panicked bool, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			results, panicked, err = nil, true, fmt.Errorf("%v", reason)
+		}
+	}()
+	results, err = allocator.Allocate(ctx, &c.Node, c.Claims)
+	return results, false, err
+}
+
 func answerTo(c *allocCase, limit time.Duration) (any, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -62,9 +74,11 @@ func answerTo(c *allocCase, limit time.Duration) (any, error) {
 		return nil, err
 	}
 	began := time.Now()
-	results, err := allocator.Allocate(ctx, &c.Node, c.Claims)
+	results, panicked, err := allocate(ctx, allocator, c)
 	a := answer{Name: c.Name, Nanoseconds: time.Since(began).Nanoseconds()}
 	switch {
+	case panicked:
+		a.Outcome, a.Error = "panic", err.Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		a.Outcome = "timeout"
 	case err != nil:
