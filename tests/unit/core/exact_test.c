@@ -464,6 +464,8 @@ static void admin_access_is_to_devices_whoever_has_them(void **state)
     add_gpus(&s.w, "n", 2, "");
     add_holder(&s.w, "h", "n", "gpu-0");
     add_member(&s, "a", WATCH);
+    must_place(&s);
+    assert_true(s.placement.pieces[0].devices[0].admin);
     s.pieces[s.request.n_pieces++] =
         new_piece(&s.w, new_pod(&s.w, "p", "1", ""), new_gpu_claim(&s.w, "p", 1));
     must_place(&s);
@@ -609,6 +611,81 @@ static void a_share_of_nothing_is_a_share(void **state)
     world_done(&s.w);
 }
 
+/* A device of node m and one of node n, of one pool, take the same counter, of which there is one:
+ * no gang gets both, since each node is searched for itself. */
+static void devices_that_share_a_counter_across_nodes_are_for_one_pod_alone(void **state)
+{
+    static const char one[] =
+        "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}]";
+    struct setting s;
+    char json[1024];
+
+    (void)state;
+    begin(&s);
+    for (const char *name = "mn"; *name != '\0'; name++) {
+        char node[2] = {*name, '\0'};
+
+        add_node(&s.w, node, "", "");
+        snprintf(json, sizeof(json),
+                 "{\"metadata\":{\"name\":\"s-%s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                 "\",\"nodeName\":\"%s\",\"pool\":{\"name\":\"p\",\"generation\":1,"
+                 "\"resourceSliceCount\":3},\"devices\":[{\"name\":\"d-%s\","
+                 "\"consumesCounters\":[{\"counterSet\":\"c\",\"counters\":{\"x\":{\"value\":"
+                 "\"1\"}}}]}]}}",
+                 node, node, node);
+        add_slice(&s.w, json);
+    }
+    add_slice(&s.w, "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                    "\",\"allNodes\":true,\"pool\":{\"name\":\"p\",\"generation\":1,"
+                    "\"resourceSliceCount\":3},\"sharedCounters\":[{\"name\":\"c\",\"counters\":{"
+                    "\"x\":{\"value\":\"1\"}}}]}}");
+    add_member(&s, "a", one);
+    must_place(&s);
+    expect(&s, 0, "m", "r", "d-m");
+    add_member(&s, "b", one);
+    assert_int_equal(place(&s), -TG_UNAVAILABLE);
+    world_done(&s.w);
+}
+
+/* Nine parts of a bit more than four on four devices of ten: the sum would fit, but no two devices
+ * hold five. A proof takes long; the second decision does not take the first one's word for it. */
+static void a_search_that_gave_up_is_no_answer(void **state)
+{
+    struct setting s;
+    struct tg_fleet *fleet;
+    char json[2048], claim[2048] = "\"requests\":[";
+    size_t at = 0;
+
+    (void)state;
+    begin(&s);
+    add_node(&s.w, "n", "", "");
+    at += (size_t)snprintf(json, sizeof(json),
+                           "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"" GPU_DRIVER
+                           "\",\"nodeName\":\"n\",\"pool\":{\"name\":\"n\",\"generation\":1,"
+                           "\"resourceSliceCount\":1},\"devices\":[");
+    for (int i = 0; i < 4; i++)
+        at += (size_t)snprintf(json + at, sizeof(json) - at,
+                               "%s{\"name\":\"d%d\",\"allowMultipleAllocations\":true,"
+                               "\"capacity\":{\"m\":{\"value\":\"%d\"}}}",
+                               i == 0 ? "" : ",", i, 10000 + i);
+    snprintf(json + at, sizeof(json) - at, "]}}");
+    add_slice(&s.w, json);
+    for (int i = 0; i < 9; i++)
+        snprintf(claim + strlen(claim), sizeof(claim) - strlen(claim),
+                 "%s{\"name\":\"r%d\",\"exactly\":{\"deviceClassName\":\"gpu\",\"capacity\":{"
+                 "\"requests\":{\"m\":\"%d\"}}}}",
+                 i == 0 ? "" : ",", i, 4000 + i);
+    snprintf(claim + strlen(claim), sizeof(claim) - strlen(claim), "]");
+    add_member(&s, "a", claim);
+    fleet = world_fleet(&s.w);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tg_place(fleet, &s.request, s.w.arena, &s.placement, &s.why, &s.err),
+                         -TG_UNAVAILABLE);
+        assert_string_equal(s.why.reason, "GaveUp");
+    }
+    world_done(&s.w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -630,6 +707,8 @@ int main(void)
         cmocka_unit_test(binding_conditions_come_with_the_device),
         cmocka_unit_test(what_is_wrong_with_one_node_leaves_the_others),
         cmocka_unit_test(a_share_of_nothing_is_a_share),
+        cmocka_unit_test(a_search_that_gave_up_is_no_answer),
+        cmocka_unit_test(devices_that_share_a_counter_across_nodes_are_for_one_pod_alone),
         cmocka_unit_test(a_device_that_several_nodes_reach_is_for_one_pod_alone),
         cmocka_unit_test(plain_claims_do_without),
     };

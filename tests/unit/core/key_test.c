@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/fit/storage.h"
 #include "controller/core/gang/key.h"
 #include "tests/unit/core/world.h"
 
@@ -88,6 +89,34 @@ static const struct {
      "\"matchExpressions\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n\"]}]}]}}"
      "},",
      "\"requests\":[]", NULL},
+    {"1",
+     "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+     "\"nodeSelectorTerms\":[{"
+     "\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"m\"]}]}]}}},",
+     "\"requests\":[]", NULL},
+    {"1", "\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\"}],", "\"requests\":[]", NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}],"
+     "\"constraints\":[{\"distinctAttribute\":\"a/c\"}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\"}}],"
+     "\"constraints\":[{\"requests\":[\"s\"],\"matchAttribute\":\"a/b\"}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\",\"adminAccess\":true}}"
+     "]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"x\",\"deviceClassName\":"
+     "\"gpu\"}]"
+     "}],\"constraints\":[{\"requests\":[\"r/x\"],\"matchAttribute\":\"a/b\"}]",
+     NULL},
+    {"1", "",
+     "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"y\",\"deviceClassName\":"
+     "\"gpu\"}]"
+     "}],\"constraints\":[{\"requests\":[\"r/x\"],\"matchAttribute\":\"a/b\"}]",
+     NULL},
 };
 
 static void what_placement_looks_at_tells_pieces_apart(void **state)
@@ -101,6 +130,37 @@ static void what_placement_looks_at_tells_pieces_apart(void **state)
     for (size_t i = 0; i < n; i++) {
         keys[i] =
             key(&w, different[i].cpu, different[i].spec, different[i].devices, different[i].fixed);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(keys[i], keys[k]);
+    }
+    world_done(&w);
+}
+
+/* Where the volumes of the pods are. */
+static void volumes_tell_pieces_apart(void **state)
+{
+    static const char *const terms[] = {
+        "", "{}",
+        "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"a\"]}]}",
+        "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"b\"]}]}"};
+    const char *keys[5] = {NULL};
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    for (size_t i = 0; i < 5; i++) {
+        struct tg_piece piece = new_piece(&w, new_pod(&w, "p", "1", ""), NULL);
+        const struct tg_node_selector *selector = NULL;
+        const struct tg_fit_volumes volumes = {.selectors = &selector, .n = 1};
+        struct tg_demand demand;
+
+        if (i < 4) {
+            selector =
+                decodef(w.arena, &tg_node_selector_type, "{\"nodeSelectorTerms\":[%s]}", terms[i]);
+            piece.volumes = &volumes;
+        }
+        assert_int_equal(tg_demand_sum(piece.pods, 1, w.arena, &demand, NULL), 0);
+        assert_int_equal(tg_piece_key(&piece, &demand, w.arena, &keys[i], NULL), 0);
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(keys[i], keys[k]);
     }
@@ -122,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_placement_looks_at_tells_pieces_apart),
+        cmocka_unit_test(volumes_tell_pieces_apart),
         cmocka_unit_test(equal_amounts_written_differently_are_alike),
     };
 

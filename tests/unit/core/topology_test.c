@@ -108,6 +108,39 @@ static void a_role_goes_to_the_tightest_domain(void **state)
     world_done(&w);
 }
 
+/* Of domains with equal room the one with fewer devices that anybody could use: those of the member
+ * that is less choosy. */
+static void of_equal_domains_that_with_fewest_devices_is_taken(void **state)
+{
+    struct world w;
+    struct tg_piece pieces[2];
+    struct tg_placement p;
+    struct tg_no_place why = {.text = ""};
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add(&w, "a", "", 4, "x");
+    add(&w, "b", "", 3, "y");
+    pieces[0] = new_gang(&w, 1, 2)[0];
+    pieces[1] = new_piece(
+        &w, new_pod(&w, "z", "1", ""),
+        new_claim(&w, "z",
+                  "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"gpu\","
+                  "\"selectors\":[{\"cel\":{\"expression\":\"device.attributes[\\\"" GPU_DRIVER
+                  "\\\"].index == 0\"}}]}}]"));
+    assert_int_equal(tg_place(world_fleet(&w),
+                              &(struct tg_place_request){.name = "gang ns/g",
+                                                         .pieces = pieces,
+                                                         .n_pieces = 2,
+                                                         .pack_required = &clique},
+                              w.arena, &p, &why, NULL),
+                     0);
+    assert_string_equal(p.pieces[0].node, "b");
+    assert_string_equal(p.pieces[1].node, "b");
+    world_done(&w);
+}
+
 static void all_devices_say_the_same(void **state)
 {
     static const struct tg_place_rule rule = {.level = &clique, .required = true};
@@ -315,6 +348,7 @@ int main(void)
         cmocka_unit_test(no_more_than_so_many_are_in_a_domain),
         cmocka_unit_test(a_role_keeps_together_where_the_whole_does_not_fit),
         cmocka_unit_test(a_role_goes_to_the_tightest_domain),
+        cmocka_unit_test(of_equal_domains_that_with_fewest_devices_is_taken),
         cmocka_unit_test(all_devices_say_the_same),
         cmocka_unit_test(a_level_may_be_an_attribute_of_devices),
         cmocka_unit_test(a_place_is_found_exactly_when_there_is_one),
