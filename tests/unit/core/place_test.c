@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/core/gang/offer.h"
 #include "tests/unit/core/world.h"
 
 static const struct tg_level rack = {.name = "rack", .node_label = "example.com/rack", .rank = 0};
@@ -420,6 +421,61 @@ static void an_exhausted_budget_is_an_ordinary_error(void **state)
     world_done(&w);
 }
 
+/* That of the first class that is asked for, be it in the second claim or an alternative. */
+static void the_first_class_says_which_policy(void **state)
+{
+    static const struct tg_class_policy classes[] = {{"gpu", "spread"}, {"nic", "mig"}};
+    const struct tg_policies policies = {.fleet = "binpack", .classes = classes, .n_classes = 2};
+    struct world w;
+    struct tg_piece piece;
+    const struct tg_resource_claim *claims[2];
+
+    (void)state;
+    world_init(&w);
+    piece = new_piece(&w, new_pod(&w, "p", "1", ""), NULL);
+    assert_string_equal(tg_place_policy(&policies, &piece), "binpack");
+    piece.claims = claims;
+    piece.n_claims = 2;
+    claims[0] = new_claim(&w, "none", "\"requests\":[]");
+    claims[1] = new_gpu_claim(&w, "one", 1);
+    assert_string_equal(tg_place_policy(&policies, &piece), "spread");
+    claims[0] = new_claim(&w, "either",
+                          "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"x\","
+                          "\"deviceClassName\":\"nic\"},{\"name\":\"y\","
+                          "\"deviceClassName\":\"gpu\"}]}]");
+    assert_string_equal(tg_place_policy(&policies, &piece), "mig");
+    assert_null(tg_place_policy(NULL, &piece));
+    world_done(&w);
+}
+
+/* Each decision lets go what was not asked for of late. */
+static void decisions_forget_kinds_that_nobody_asks_for(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    world_init(&w);
+    add_racks(&w, 1, 1, 1);
+    fleet = world_fleet(&w);
+    for (size_t i = 0; i < 80; i++) {
+        char cpu[16];
+        struct tg_piece piece;
+        struct tg_placement p;
+        struct tg_no_place why = {.text = ""};
+
+        snprintf(cpu, sizeof(cpu), "%zum", i + 1);
+        piece = new_piece(&w, new_pod(&w, "p", cpu, ""), new_gpu_claim(&w, "p", 1));
+        assert_int_equal(
+            tg_place(fleet,
+                     &(struct tg_place_request){.name = "pod", .pieces = &piece, .n_pieces = 1},
+                     w.arena, &p, &why, NULL),
+            0);
+    }
+    assert_true(tg_offers_kept(fleet) <= 65);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +495,8 @@ int main(void)
         cmocka_unit_test(a_class_that_is_not_ours_is_never_served),
         cmocka_unit_test(a_selector_that_fails_on_a_device_ends_the_placement),
         cmocka_unit_test(no_members_is_an_empty_placement),
+        cmocka_unit_test(the_first_class_says_which_policy),
+        cmocka_unit_test(decisions_forget_kinds_that_nobody_asks_for),
         cmocka_unit_test(an_exhausted_budget_is_an_ordinary_error),
     };
 

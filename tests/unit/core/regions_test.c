@@ -60,6 +60,13 @@ static void nodes_are_where_their_label_says_now(void **state)
     tg_fleet_settle(fleet);
     assert_string_equal(nodes_of(fleet, "c", arena), "");
     assert_string_equal(nodes_of(fleet, "d", arena), "d: n02");
+    /* A name that comes back is not the number that it had. */
+    tell(fleet, arena, 4, "a");
+    tell(fleet, arena, 5, "c");
+    assert_string_equal(nodes_of(fleet, "a", arena), "a: n04");
+    assert_string_equal(nodes_of(fleet, "b", arena), "b: n03");
+    assert_string_equal(nodes_of(fleet, "c", arena), "c: n05");
+    assert_string_equal(nodes_of(fleet, "d", arena), "d: n02");
     tg_fleet_close(fleet);
     tg_arena_free(arena);
 }

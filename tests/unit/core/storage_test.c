@@ -373,12 +373,43 @@ static void what_happens_to_volumes_counts_at_once(void **state)
     world_done(&w);
 }
 
+/* Of the second member and of its second pod as of the first ones. */
+static void volumes_of_every_pod_of_every_member_count(void **state)
+{
+    struct world w;
+    struct tg_fleet *fleet;
+    struct tg_piece pieces[2];
+    const struct tg_pod *pods[2];
+    struct tg_placement p;
+    struct tg_no_place why = {.text = ""};
+    struct tg_error err = TG_ERROR_INIT;
+
+    (void)state;
+    world_init(&w);
+    add_node(&w, "a", "\"host\":\"a\"", "");
+    add_node(&w, "b", "\"host\":\"b\"", "");
+    add_volume(&w, "v", "", IN("host", "b"));
+    add_volume_claim(&w, "c", VOLUME_BOUND, "\"volumeName\":\"v\"");
+    fleet = world_fleet(&w);
+    pieces[0] = new_piece(&w, new_pod(&w, "p", "1", ""), NULL);
+    pods[0] = new_pod(&w, "q", "1", "");
+    pods[1] = new_pod(&w, "r", "1", USES_VOLUME("c"));
+    pieces[1] = (struct tg_piece){.pods = pods, .n_pods = 2};
+    assert_int_equal(
+        tg_place(fleet, &(struct tg_place_request){.name = "g", .pieces = pieces, .n_pieces = 2},
+                 w.arena, &p, &why, &err),
+        0);
+    assert_string_equal(p.pieces[1].node, "b");
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(volumes_are_where_the_scheduler_says),
         cmocka_unit_test(a_claim_made_for_another_pod_stands_in_the_way),
         cmocka_unit_test(pods_go_where_their_volumes_are),
+        cmocka_unit_test(volumes_of_every_pod_of_every_member_count),
         cmocka_unit_test(what_happens_to_volumes_counts_at_once),
     };
 
