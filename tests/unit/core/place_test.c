@@ -448,6 +448,29 @@ static void the_first_class_says_which_policy(void **state)
     world_done(&w);
 }
 
+/* A single pod, too: the rack comes before the node. */
+static void one_pod_that_prefers_a_level_goes_to_its_tightest_domain(void **state)
+{
+    struct world w;
+    struct tg_placement p;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    add_node(&w, "a", "\"example.com/rack\":\"r1\"", "");
+    add_gpus(&w, "a", 2, "");
+    add_node(&w, "b", "\"example.com/rack\":\"r1\"", "");
+    add_gpus(&w, "b", 3, "");
+    add_node(&w, "c", "\"example.com/rack\":\"r2\"", "");
+    add_gpus(&w, "c", 3, "");
+    p = must_place(&w, &(struct tg_place_request){.name = "pod",
+                                                  .pieces = new_gang(&w, 1, 1),
+                                                  .n_pieces = 1,
+                                                  .pack_preferred = &rack});
+    assert_string_equal(p.pieces[0].node, "c");
+    world_done(&w);
+}
+
 /* Each decision lets go what was not asked for of late. */
 static void decisions_forget_kinds_that_nobody_asks_for(void **state)
 {
@@ -497,6 +520,7 @@ int main(void)
         cmocka_unit_test(no_members_is_an_empty_placement),
         cmocka_unit_test(the_first_class_says_which_policy),
         cmocka_unit_test(decisions_forget_kinds_that_nobody_asks_for),
+        cmocka_unit_test(one_pod_that_prefers_a_level_goes_to_its_tightest_domain),
         cmocka_unit_test(an_exhausted_budget_is_an_ordinary_error),
     };
 

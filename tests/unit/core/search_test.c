@@ -292,12 +292,54 @@ static void two_limits_need_more_than_the_best_of_each_domain(void **state)
     world_done(&w);
 }
 
+/* The tightest node is in the way of both others: members that are alike need the exhaustive search
+ * as soon as there are two limits. */
+static void two_limits_need_the_exhaustive_search(void **state)
+{
+    static const struct tg_level rack = {.name = "rack", .node_label = "rack"},
+                                 row = {.name = "row", .node_label = "row", .rank = 1};
+    static const struct tg_place_rule rules[] = {{.level = &rack, .most = 1, .required = true},
+                                                 {.level = &row, .most = 1, .required = true}};
+    static const char *const labels[] = {"\"rack\":\"a\",\"row\":\"1\"",
+                                         "\"rack\":\"b\",\"row\":\"1\"",
+                                         "\"rack\":\"a\",\"row\":\"2\""};
+    const struct tg_policies by = {.fleet = "binpack"};
+    struct tg_place_request request = {
+        .name = "g", .n_pieces = 2, .policies = &by, .rules = rules, .n_rules = 2};
+    const struct tg_scope scope = {.nodes = nodes, .n = 3};
+    struct world w;
+    struct tg_board board;
+    size_t placed = 0;
+    bool found = false;
+
+    (void)state;
+    world_init(&w);
+    add_class(&w, "gpu", "");
+    for (size_t i = 0; i < 3; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "n%zu", i);
+        add_node(&w, name, labels[i], "");
+        add_gpus(&w, name, i == 0 ? 1 : 2, "");
+    }
+    request.pieces = new_gang(&w, 2, 1);
+    assert_int_equal(tg_board_init(&board, world_fleet(&w), &request, w.arena, NULL), 0);
+    assert_int_equal(tg_search_best_fit(&board, &scope, &placed, NULL), 0);
+    assert_int_equal(placed, 1);
+    assert_int_equal(tg_search_all(&board, &scope, &found, NULL), 0);
+    assert_true(found);
+    assert_int_equal(board.members[0].node, 1);
+    assert_int_equal(board.members[1].node, 2);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(anywhere_is_where_best_fit_over_all_nodes_would_go),
         cmocka_unit_test(small_limits_choose_what_a_look_at_every_node_would),
         cmocka_unit_test(two_limits_need_more_than_the_best_of_each_domain),
+        cmocka_unit_test(two_limits_need_the_exhaustive_search),
         cmocka_unit_test(best_fit_fills_the_fullest_node_first_and_keeps_large_gaps),
         cmocka_unit_test(the_exhaustive_search_finds_what_best_fit_misses),
         cmocka_unit_test(a_scope_without_the_capacity_is_refused_without_a_search),
