@@ -686,6 +686,30 @@ static void a_search_that_gave_up_is_no_answer(void **state)
     world_done(&s.w);
 }
 
+/* Selectors mean what they mean in the release of the cluster: since 1.37 no list has less than
+ * nothing. */
+static void selectors_are_those_of_the_release(void **state)
+{
+    static const struct tg_selector_options old = {.minor = 36};
+    struct setting s;
+    struct tg_fleet *fleet;
+
+    (void)state;
+    begin(&s);
+    add_numa_node(&s, "n");
+    add_member(&s, "a",
+               "\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"x\","
+               "\"deviceClassName\":\"gpu\",\"selectors\":[{\"cel\":{\"expression\":"
+               "\"lists.range(-1).size() == 0\"}}]}]}]");
+    fleet = world_fleet(&s.w);
+    assert_int_not_equal(tg_place(fleet, &s.request, s.w.arena, &s.placement, &s.why, &s.err), 0);
+    tg_fleet_select_for(fleet, &old);
+    tg_fleet_settle(fleet);
+    assert_int_equal(tg_place(fleet, &s.request, s.w.arena, &s.placement, &s.why, &s.err), 0);
+    expect(&s, 0, "n", "r/x", "gpu-0");
+    world_done(&s.w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -707,6 +731,7 @@ int main(void)
         cmocka_unit_test(binding_conditions_come_with_the_device),
         cmocka_unit_test(what_is_wrong_with_one_node_leaves_the_others),
         cmocka_unit_test(a_share_of_nothing_is_a_share),
+        cmocka_unit_test(selectors_are_those_of_the_release),
         cmocka_unit_test(a_search_that_gave_up_is_no_answer),
         cmocka_unit_test(devices_that_share_a_counter_across_nodes_are_for_one_pod_alone),
         cmocka_unit_test(a_device_that_several_nodes_reach_is_for_one_pod_alone),
