@@ -153,6 +153,7 @@ static bool win_by_trades(struct tg_empty_work *work)
 {
     struct tg_empty_bundle candidates[TG_EMPTY_CANDIDATES_MAX];
     uint32_t before = work->n_moves, best = TG_EMPTY_NONE, max = work->max_moves;
+    uint32_t steps = work->max_steps, trials = work->max_trials;
     uint32_t n =
         tg_empty_find_candidates(work, work->want->cards, TG_EMPTY_NONE, false, candidates);
     bool found;
@@ -166,9 +167,13 @@ static bool win_by_trades(struct tg_empty_work *work)
     }
     if (best == TG_EMPTY_NONE)
         return false;
+    /* What was found is done, however little of the limits is left. */
     work->max_moves++;
+    work->max_steps = work->max_trials = UINT32_MAX;
     found = win_node(work, &candidates[best]);
     work->max_moves = max;
+    work->max_steps = steps;
+    work->max_trials = trials;
     return found;
 }
 

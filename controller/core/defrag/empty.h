@@ -36,7 +36,8 @@ struct tg_empty_want {
     uint32_t members;
     uint16_t cards; /* of each */
     uint32_t max_moves;
-    uint32_t max_steps; /* nodes looked at in the whole search; 0: 400,000 (8 to 12 ms) */
+    uint32_t max_steps;  /* nodes looked at in the whole search; 0: 400,000 (8 to 12 ms) */
+    uint32_t max_trials; /* of them trades between two nodes, some 0.2 us each; 0: no limit */
 };
 
 struct tg_empty_move {

@@ -75,6 +75,7 @@ static void try_node(struct tg_empty_work *work, uint32_t node, uint32_t other, 
     if (most == 0)
         return;
     work->steps += TRIAL_STEPS;
+    work->trials++;
     out = count_moves(work, node, other);
     in = count_moves(work, other, node);
     for (uint32_t comes = 0; comes <= most_in; comes++) {
@@ -109,9 +110,9 @@ static bool find_trade(struct tg_empty_work *work, uint32_t node, uint32_t need,
     uint32_t movable = count_movable(work, node);
 
     *ret = (struct trade){.moves = 0};
-    work->steps += work->fleet->n_nodes;
-    if (movable < need)
+    if (movable < need || work->steps > work->max_steps || work->trials >= work->max_trials)
         return false;
+    work->steps += work->fleet->n_nodes;
     for (uint32_t other = 0; other < work->fleet->n_nodes; other++) {
         if (other != node)
             try_node(work, node, other, need, movable - need, ret);

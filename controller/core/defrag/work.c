@@ -32,10 +32,12 @@ int tg_empty_work_open(struct tg_empty_work *work, const struct tg_empty_fleet *
 {
     size_t nodes = fleet->n_nodes, residents = fleet->n_residents;
 
-    *work = (struct tg_empty_work){.fleet = fleet,
-                                   .want = want,
-                                   .max_moves = want->max_moves,
-                                   .max_steps = want->max_steps == 0 ? STEPS_MAX : want->max_steps};
+    *work =
+        (struct tg_empty_work){.fleet = fleet,
+                               .want = want,
+                               .max_moves = want->max_moves,
+                               .max_steps = want->max_steps == 0 ? STEPS_MAX : want->max_steps,
+                               .max_trials = want->max_trials == 0 ? UINT32_MAX : want->max_trials};
     work->left = tg_arena_alloc_array(arena, nodes + 1, sizeof(*work->left));
     work->first = tg_arena_alloc_array(arena, nodes + 1, sizeof(*work->first));
     work->closed = tg_arena_alloc_array(arena, nodes + 1, sizeof(*work->closed));

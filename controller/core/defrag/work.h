@@ -23,6 +23,7 @@ struct tg_empty_work {
     struct tg_empty_move *moves;
     uint32_t n_moves, max_moves, cards_moved;
     uint32_t steps, max_steps;
+    uint32_t trials, max_trials;
 };
 
 /* Residents whose departure frees enough of a node. */

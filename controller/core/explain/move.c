@@ -17,6 +17,7 @@
 #define TRIAL_COST ((size_t)1000)
 /* Of a plan, in an explanation that is not to try everything: 1 ms. */
 #define PLAN_STEPS 50000
+#define PLAN_TRIALS 500
 /* Pods that use one claim. */
 #define PODS_MAX 16
 
@@ -398,7 +399,8 @@ static int make_plan(struct mover *m, bool *ret, struct tg_error *err)
     const struct tg_empty_want want = {.members = (uint32_t)e->board->n_members,
                                        .cards = (uint16_t)e->group->devices,
                                        .max_moves = TG_EXPLAIN_MOVES,
-                                       .max_steps = e->in->max_steps == 0 ? PLAN_STEPS : 0};
+                                       .max_steps = e->in->max_steps == 0 ? PLAN_STEPS : 0,
+                                       .max_trials = e->in->max_steps == 0 ? PLAN_TRIALS : 0};
     size_t most = 0, left = 0;
     int rc = tg_core_alloc(e->arena, 1, sizeof(*plan), &plan, err);
 

@@ -211,6 +211,11 @@ static void what_is_free_on_two_nodes_comes_together_by_a_trade(void **state)
     carry_out(scene, &ret);
     scene.want.max_moves = 1;
     assert_false(plan(&scene, arena, &ret));
+    /* What was found before the limit is done. */
+    scene.want.max_moves = 2;
+    scene.want.max_trials = 1;
+    assert_true(plan(&scene, arena, &ret));
+    scene.want.max_trials = 0;
     /* Nobody leaves a domain that it has to stay in. */
     scene.want.max_moves = 2;
     scene.domain[1] = 1;
@@ -260,12 +265,38 @@ static void a_budget_that_is_too_small_is_an_error(void **state)
     tg_arena_free(arena);
 }
 
+/* Fewer trades are tried, and fewer plans are found; each that is found is whole. */
+static void the_limit_of_trades_is_heeded(void **state)
+{
+    uint64_t random = 11;
+    unsigned found_n[2] = {0};
+
+    (void)state;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct tg_arena *arena = tg_arena_new(1 << 20);
+        struct tg_empty_plan ret;
+        struct scene scene;
+
+        generate(&scene, &random);
+        for (unsigned i = 0; i < 2; i++) {
+            scene.want.max_trials = i;
+            if (!plan(&scene, arena, &ret))
+                continue;
+            carry_out(scene, &ret);
+            found_n[i]++;
+        }
+        tg_arena_free(arena);
+    }
+    assert_in_range(found_n[1], 1, found_n[0] - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_can_be_carried_out_and_few_are_missed),
         cmocka_unit_test(nothing_is_moved_that_must_not_be),
         cmocka_unit_test(what_is_free_on_two_nodes_comes_together_by_a_trade),
+        cmocka_unit_test(the_limit_of_trades_is_heeded),
         cmocka_unit_test(who_goes_is_first_where_only_that_is_possible),
         cmocka_unit_test(a_budget_that_is_too_small_is_an_error),
     };
