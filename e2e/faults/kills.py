@@ -24,6 +24,7 @@ UNITS = ["quartet"]
 PODS = workload.pods(UNITS)
 GANG = ("Gang", "quartet")
 ATTEMPTS = 3  # a machine that is too slow for a lease of 2 s and answers within 0.7 s changes which writes there are
+ANSWER = 2  # seconds that the answer to a write may take which has been seen already
 
 # The gates stay as long as this is in force: what tries to remove one is told that the pod has changed.
 GATES_STAY = {"name": "held", "do": "status", "code": 409, "verb": "patch", "resource": "pods", "body": "schedulingGates",
@@ -58,6 +59,7 @@ class Story:
 
     kills = 0  # of its own
     held = []  # rules beside the kill
+    last = None  # the write that it ends with, if that is always the same
     bodies = {}  # (verb, resource) -> what is found in the body of a write that counts, where others are on their way too
 
     def __init__(self, killer):
@@ -95,6 +97,8 @@ class Commit(Story):
 
 class Release(Story):
     """They finish, one after the other, and are deleted."""
+
+    last = ("delete", "gangs", 1)
 
     def begin(self):
         self.create(PODS)
@@ -188,13 +192,23 @@ class Killer:
         player.pid = story.leads(self.leader()).record
         last = player.set_rules([kill] * (kill is not None) + story.held)
         story.go()
-        hit = any(fault["rule"] == "kill" for fault in player.proxy.faults())
-        # What the story began with may have been written, seen by everyone, and not be logged yet: no rule counts that.
-        sent = [request for request in player.proxy.requests(position) if request["n"] > last]
+        hit = self.await_answer((kill["verb"], kill["resource"], kill["nth"]) if kill else story.last, position, last)
+        sent = self.sent(position, last)
         points = story.points(sent) if self.is_undisturbed(sent, story) else None
         player.set_rules([])
         self.end(before)
         return hit, points
+
+    def sent(self, position, last):
+        """What the story began with may have been written, seen by everyone, and not be logged yet: no rule counts that."""
+        return [request for request in self.player.proxy.requests(position) if request["n"] > last]
+
+    def await_answer(self, point, position, last):
+        """The last write of a story, too, is seen by everyone before its answer is at the proxy. Returns whether the kill happened."""
+        deadline = time.monotonic() + (ANSWER if point else 0)
+        while point not in plays.writes(self.sent(position, last)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return any(fault["rule"] == "kill" for fault in self.player.proxy.faults())
 
     def is_undisturbed(self, sent, story):
         """Without the kill: each write is sent once and done, by processes that end by a kill of the story alone."""

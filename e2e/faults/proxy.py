@@ -41,5 +41,5 @@ class Proxy:
         """Requests logged after a position, in order of arrival."""
         with open(self.log, encoding="utf-8") as log:
             log.seek(position)
-            records = [json.loads(line) for line in log]
+            records = [json.loads(line) for line in log if line.endswith("\n")]  # the last one may be half written
         return sorted((r for r in records if r["what"] == "request"), key=lambda r: r["n"])
