@@ -219,7 +219,7 @@ static void take_row(struct reading *r)
 
     check_names(r, &a);
     r->members += a.members;
-    if (r->members > TG_ARRIVALS_MEMBERS_MAX)
+    if (r->members > TG_ARRIVALS_MEMBERS_MAX && r->members - a.members <= TG_ARRIVALS_MEMBERS_MAX)
         problem(r, 1, "",
                 "up to here there are more than 2000000 members: play fewer rows at a time");
     *TG_VEC_PUSH(&r->out->items) = a;

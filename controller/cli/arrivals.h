@@ -8,7 +8,7 @@
 #include "controller/cli/problems.h"
 
 #define TG_ARRIVALS_MAX 100000          /* rows */
-#define TG_ARRIVALS_MEMBERS_MAX 2000000 /* of all rows: each is a pod, some 10 us */
+#define TG_ARRIVALS_MEMBERS_MAX 2000000 /* of all rows: each is a pod, some 40 us */
 
 struct tg_arrival {
     double at;        /* seconds */

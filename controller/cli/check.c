@@ -62,7 +62,7 @@ size_t tg_check_most(const struct tg_check_at *at, size_t most)
 
     if (n > most)
         tg_check_problem(at, "has %zu entries: at most %zu are allowed", n, most);
-    return n;
+    return n < most ? n : most;
 }
 
 bool tg_check_is_twice(const struct tg_check_at *list, size_t index, const char *key)

@@ -35,7 +35,8 @@ struct tg_check_at tg_check_member(const struct tg_check_at *at, const char *key
 struct tg_check_at tg_check_item(const struct tg_check_at *at, size_t index);
 /* Items of a list; 0 if it is none, which is a problem unless it is absent. */
 size_t tg_check_items(const struct tg_check_at *at);
-/* The same; more than `most` of them are a problem. */
+/* The same; more than `most` of them are a problem, and what is beyond is not looked at: names are
+ * compared with all before them. */
 size_t tg_check_most(const struct tg_check_at *at, size_t most);
 /* Has an item before the one at index the same text at the key? */
 bool tg_check_is_twice(const struct tg_check_at *list, size_t index, const char *key);

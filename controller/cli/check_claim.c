@@ -239,7 +239,7 @@ static bool has_request(const struct tg_json *requests, const char *name, size_t
 {
     size_t n = strcspn(name, "/");
 
-    for (size_t i = 0; requests != NULL && i < requests->n && i < before; i++) {
+    for (size_t i = 0; requests != NULL && i < requests->n && i < before && i < LIST_MAX; i++) {
         const char *own = tg_json_string(tg_json_get(requests->items[i], "name"));
 
         if (own != NULL && strlen(own) == n && strncmp(own, name, n) == 0)
@@ -273,7 +273,7 @@ static size_t check_request(const struct tg_check_at *list, size_t index)
 
 static void check_references(const struct tg_check_at *list, const struct tg_json *requests)
 {
-    size_t n = tg_check_items(list);
+    size_t n = tg_check_most(list, LIST_MAX);
 
     for (size_t i = 0; i < n; i++) {
         const struct tg_check_at one = tg_check_item(list, i);
@@ -335,7 +335,7 @@ void tg_check_claim_spec(const struct tg_check_at *spec)
                          total, TG_RESULTS_MAX);
     check_constraints(&constraints, requests.value);
     check_configs(&config);
-    for (size_t i = 0, k = tg_check_items(&config); i < k; i++) {
+    for (size_t i = 0, k = tg_check_items(&config); i < k && i < LIST_MAX; i++) {
         const struct tg_check_at one = tg_check_item(&config, i);
         const struct tg_check_at names = tg_check_member(&one, "requests");
 

@@ -14,7 +14,7 @@
 #define SEPARATE_MINOR 35
 #define KEYS_MAX 32     /* attributes and capacities of a device */
 #define TEXT_MAX 64     /* bytes of an attribute */
-#define COUNTERS_MAX 32 /* of a set; 1.34: of all sets of a slice */
+#define COUNTERS_MAX 32 /* of a set; 1.34: of all sets of a slice, or of a device */
 #define CONDITIONS_MAX 4
 #define CONSUMED_SETS_MAX 2 /* of a device, from SEPARATE_MINOR on */
 
@@ -156,7 +156,8 @@ static size_t check_counters(const struct tg_check_at *set)
 
 static void check_shared_counters(const struct tg_check_at *list)
 {
-    size_t n = tg_check_most(list, separate(list) ? TG_SLICE_COUNTER_SETS_MAX : SIZE_MAX), all = 0;
+    size_t n = tg_check_most(list, separate(list) ? TG_SLICE_COUNTER_SETS_MAX : COUNTERS_MAX),
+           all = 0;
 
     for (size_t i = 0; i < n; i++) {
         const struct tg_check_at set = tg_check_item(list, i);
@@ -180,7 +181,7 @@ static bool has_set(const struct tg_json *sets, const char *name)
 
 static void check_consumption(const struct tg_check_at *list, const struct tg_json *sets)
 {
-    size_t n = tg_check_most(list, separate(list) ? CONSUMED_SETS_MAX : SIZE_MAX);
+    size_t n = tg_check_most(list, separate(list) ? CONSUMED_SETS_MAX : COUNTERS_MAX);
 
     for (size_t i = 0; i < n; i++) {
         const struct tg_check_at one = tg_check_item(list, i);
@@ -302,7 +303,7 @@ static void check_devices(const struct tg_check_at *list, bool alone, const stru
     if (n > most)
         tg_check_problem(list, "has %zu devices: at most %zu are allowed%s", n, most,
                          most < TG_SLICE_DEVICES_MAX ? " where one has taints or counters" : "");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < most; i++) {
         const struct tg_check_at device = tg_check_item(list, i);
 
         check_device(&device, alone, sets);

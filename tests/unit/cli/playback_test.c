@@ -104,7 +104,7 @@ static void more_members_than_can_be_played_are_refused_by_row(void **state)
 
     (void)state;
     tg_buf_append_str(&rows, HEADER);
-    for (int i = 0; i < 1001; i++)
+    for (int i = 0; i < 1003; i++)
         tg_buf_printf(&rows, "%d,j-%d,1,2000,10\n", i, i);
     tg_problems_init(&problems, arena);
     tg_arrivals_parse(&arrivals, "rows", tg_buf_str(&rows), rows.len, &problems);
